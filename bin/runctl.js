@@ -1,13 +1,17 @@
 #!/usr/bin/env node
-// Old syntax on purpose: an old Node must get as far as the message.
+// In old syntax, so that an old Node gets as far as the message.
 var parts = process.versions.node.split('.');
 if (Number(parts[0]) < 20 || (parts[0] === '20' && Number(parts[1]) < 19)) {
-  process.stderr.write('runctl: needs Node 20.19 or newer, this is ' + process.versions.node + '\n');
+  process.stderr.write(
+    'runctl: needs Node 20.19 or newer, this is ' + process.versions.node + '\n',
+  );
   process.exit(70);
 }
 try {
   require('../dist/main.cjs');
 } catch (error) {
-  process.stderr.write('runctl: the installation is broken: ' + String(error.message).split('\n')[0] + '\n');
+  process.stderr.write(
+    'runctl: the installation is broken: ' + String(error.message).split('\n')[0] + '\n',
+  );
   process.exit(70);
 }

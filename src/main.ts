@@ -1,34 +1,27 @@
 import { writeSync } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { version } from '../package.json';
 
-const argv = process.argv.slice(2);
-const [first, ...rest] = argv;
+const [first, ...rest] = process.argv.slice(2);
 
-if ((first === '--version' || first === '-V') && rest.length === 0) {
-  answer(`${version}\n`);
+if (first === '--version' && rest.length === 0) {
+  printVersion();
 } else {
+  // From Node 22 on.
+  (nodeModule as { enableCompileCache?(): void }).enableCompileCache?.();
   import('./process.ts')
     .then(({ runProcess }) => runProcess())
-    .catch((error: Error) =>
-      fail(70, `the installation is broken: ${error.message.split('\n')[0]}`),
-    );
+    .catch((error: Error) => {
+      process.exitCode = 70;
+      writeSync(2, `runctl: the installation is broken: ${error.message.split('\n')[0]}\n`);
+    });
 }
 
-/** Writes without process.stdout, which takes longer to load than everything else. */
-function answer(text: string): void {
+/** Without process.stdout, which takes longer to load than everything else here. */
+function printVersion(): void {
   try {
-    writeSync(1, text);
+    writeSync(1, `${version}\n`);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EPIPE') fail(74, `the output couldn't be written: ${message}`);
-  }
-}
-
-function fail(exitCode: number, message: string): void {
-  process.exitCode = exitCode;
-  try {
-    writeSync(2, `runctl: ${message}\n`);
-  } catch {
-    // Only the exit code can say it.
+    process.exitCode = (error as NodeJS.ErrnoException).code === 'EPIPE' ? 141 : 74;
   }
 }

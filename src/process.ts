@@ -1,157 +1,159 @@
-import { closeSync } from 'node:fs';
-import { isatty } from 'node:tty';
-import { runCli } from './cli/run-cli.ts';
-import type { ProcessContext, Sink } from './context.ts';
-import { eraseBelow, hasColors, hasUnicode } from './output/theme.ts';
-import { program } from './program.ts';
-import { exitCodeOf, exitCodeWithOutput, signalExits } from './run/exit-codes.ts';
-import type { Clock } from './system/clock.ts';
-import { onAbort } from './system/clock.ts';
-import type { Env } from './system/env.ts';
-import { createForeground } from './system/foreground.ts';
-import { createSecrets } from './system/secrets.ts';
+import { readFileSync } from 'node:fs';
+import type { Shell } from './commands/completion.ts';
+import type { Sink } from './context.ts';
+import { exitCodeOf, type SignalName, signalExitCodes } from './run/exit-codes.ts';
+import type { Clock } from './run/ports.ts';
+import { runCli } from './run-cli.ts';
+import { createSecrets, type Secrets } from './text/secrets.ts';
 
-const bugCode = exitCodeOf('internal_error');
-/** The signals that end a command, each with the exit code after it. */
-const signals = Object.entries(signalExits).map(
-  ([signal, name]) => [signal, exitCodeOf(name)] as const,
-);
+const signalNames = Object.keys(signalExitCodes) as SignalName[];
 
-/**
- * At the exit, Node 20 restores the terminal settings of each of these file descriptors. It aborts
- * if a terminal has hung up and its descriptor isn't closed.
- */
-const terminals = [0, 1, 2].filter((fd) => isatty(fd));
-
-/** Runs this process's command line, and exits with its exit code. */
+/** Runs this process's command line, and ends the process with its exit code or by its signal. */
 export async function runProcess(): Promise<void> {
+  // If the event loop runs empty, Node exits with this. 0 would mean that the run COMPLETED.
+  process.exitCode = exitCodeOf('internal_error');
   const interrupt = new AbortController();
-  let hasEnded = false;
-  for (const [name, code] of signals) {
-    // With `once`, a second press would kill the process with the cursor still hidden.
-    process.on(name as NodeJS.Signals, () => {
-      if (interrupt.signal.aborted || hasEnded) {
-        eraseDrawing();
-        exit(code);
-      }
+  for (const name of signalNames) {
+    process.on(name, () => {
+      if (interrupt.signal.aborted) endBySignal(name);
       interrupt.abort(name);
     });
   }
-
   const secrets = createSecrets();
-  const argv = process.argv.slice(2);
-  const ownArguments = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
-  const colorEnv = ownArguments.includes('--no-color') ? { NO_COLOR: '1' } : process.env;
-  let resumptions = 0;
-  process.on('SIGCONT', () => {
-    resumptions += 1;
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(secrets.scrub(`runctl: a bug: ${firstLine(error)}\n`));
+    process.exit(exitCodeOf('internal_error'));
   });
-  const isInForeground = createForeground(() => resumptions);
-  const isInteractive = () => !process.env.CI && isInForeground();
-  const isTerminal = (stream: NodeJS.WriteStream) => stream.isTTY === true && isInteractive();
-  const stdout = sinkOf(process.stdout, isTerminal(process.stdout), colorEnv);
-  const stderr = sinkOf(process.stderr, isTerminal(process.stderr), colorEnv, secrets.scrub);
-  const eraseDrawing = () => {
-    if (stderr.isTTY && process.env.TERM !== 'dumb' && isInteractive()) stderr.write(eraseBelow);
-  };
-  const processContext: ProcessContext = {
-    stdin: () => process.stdin,
-    stdout,
-    stderr,
-    terminal: () => process.stderr,
-    env: process.env,
+
+  const argv = process.argv.slice(2);
+  const exitCode =
+    argv[0] === '__complete' ? await complete(argv.slice(1)) : await run(argv, secrets, interrupt);
+  process.stderr.write('', () => {
+    const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
+    if (interrupt.signal.aborted && name) endBySignal(name);
+    process.exit(exitCode);
+  });
+}
+
+function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {
+  const { env, stdin, stdout, stderr } = process;
+  const ownWords = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const isPlain = ownWords.includes('--no-color');
+  const canShow = !env.CI && isInForeground();
+  const errSink = createSink(stderr, canShow, isPlain, secrets.scrub);
+  return runCli(argv, {
+    stdout: createSink(stdout, canShow, isPlain),
+    stderr: errSink,
+    terminal: stderr,
+    readStdin: () => readAll(stdin),
+    canPrompt: stdin.isTTY === true && errSink.isTTY,
+    env,
     clock: systemClock,
     random: Math.random,
+    randomUuid: () => crypto.randomUUID(),
+    signal,
     secrets,
-    signal: interrupt.signal,
-    unicode: hasUnicode(process.env),
-    isInteractive,
-    resumptions: () => resumptions,
-  };
-  // If the error were unhandled, Node would exit with 1.
-  const crash = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
-  crash.catch(eraseDrawing);
-  const code =
-    argv[0] === '__complete'
-      ? await Promise.race([complete(argv.slice(1), processContext), crash]).catch(() => bugCode)
-      : await runCli(argv, program, processContext, crash);
-  hasEnded = true;
-  exitAfterOutput(code, stdout, stderr);
-}
-
-/** Exits once all output was written. An open connection or timer must not delay that. */
-function exitAfterOutput(code: number, stdout: Sink, stderr: Sink): void {
-  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
-    const lost = error && error.code !== 'EPIPE' ? error : stdout.lost();
-    if (lost) stderr.write(`runctl: the output couldn't be written: ${lost.message}\n`);
-    // The stream reports only after this that its reader has closed the pipe.
-    const isClosed = stdout.closed.aborted || error?.code === 'EPIPE';
-    process.stderr.write('', () => exit(exitCodeWithOutput(code, { lost, isClosed })));
+    terminalStyle: {
+      hasUnicode: hasUnicode(env),
+      canRedraw: env.TERM !== 'dumb' && !env.ACCESSIBLE,
+    },
   });
 }
 
-async function complete(
-  words: readonly string[],
-  { stdout, env }: ProcessContext,
-): Promise<number> {
-  const { answerCompletion } = await import('./commands/complete.ts');
-  stdout.write(answerCompletion(words, program, env));
+/** Answers the Tab key. What can't be read is not offered. */
+async function complete([shell, ...words]: string[]): Promise<number> {
+  const { complete: candidates } = await import('./commands/complete.ts');
+  const { createProgram } = await import('./cli.ts');
+  const { recordedNames } = await import('./commands/find-run.ts');
+  const program = createProgram(async () => {});
+  const names = () => recordedNames(process.env, Date.now());
+  process.stdout.write(candidates(shell as Shell, words, program, names));
   return 0;
 }
 
-function exit(code: number): never {
-  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
-  // Node's own exit waits for a look-up that hangs in the system's resolver. A signal doesn't.
-  const isResolving = process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap');
-  if (isResolving) {
-    // Without a listener, a signal that comes now ends the process. During any other exit, it comes
-    // too late to change the exit code.
-    for (const [name] of signals) process.removeAllListeners(name);
-    const signal = signals.find(([, codeAfter]) => codeAfter === code)?.[0];
-    if (signal) process.kill(process.pid, signal);
-  }
-  process.exit(code);
+/**
+ * A shell ends its loop only if a command was ended by the signal. A process without a parent that
+ * reaps it (PID 1) lives on, and exits with the code that a shell would show.
+ */
+function endBySignal(name: SignalName): void {
+  for (const each of signalNames) process.removeAllListeners(each);
+  process.kill(process.pid, name);
+  setTimeout(() => process.exit(signalExitCodes[name]), 100);
 }
 
-function sinkOf(
+const firstLine = ({ message, stack }: Error) =>
+  `${message.split('\n')[0]} ${stack?.split('\n')[1]?.trim() ?? ''}`;
+
+function createSink(
   stream: NodeJS.WriteStream,
-  isTTY: boolean,
-  colorEnv: Env,
+  canShow: boolean,
+  isPlain: boolean,
   filter = (text: string) => text,
 ): Sink {
-  const closed = new AbortController();
-  let lost: Error | undefined;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') lost = error;
-    closed.abort('SIGPIPE');
+  const { env } = process;
+  let failure: Error | undefined;
+  stream.on('error', (error: Error) => {
+    failure ??= error;
   });
+  const isTTY = stream.isTTY === true && canShow;
+  const isForced = env.FORCE_COLOR !== undefined && !/^(0|false)$/.test(env.FORCE_COLOR);
+  const isColorful = isForced || (isTTY && !env.NO_COLOR && env.TERM !== 'dumb');
   return {
     write(text) {
-      if (!closed.signal.aborted) stream.write(filter(text));
+      if (!failure) stream.write(filter(text));
     },
+    flush: () =>
+      new Promise((resolve) => {
+        // The stream reports an error of the last write only after its callback.
+        stream.write('', (error) => setImmediate(() => resolve(failure ?? error ?? undefined)));
+      }),
     isTTY,
     columns: () => stream.columns || 80,
-    colors: hasColors({ isTTY }, colorEnv),
-    closed: closed.signal,
-    lost: () => lost,
+    hasColors: isColorful && !isPlain,
   };
 }
 
-const maxTimerMs = 2 ** 31 - 1; // a longer delay makes Node's timer fire at once
+/** A non-blocking pipe can't be read by `readFileSync(0)` (EAGAIN). */
+async function readAll(stream: NodeJS.ReadStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
 
-export const systemClock: Clock = {
+/**
+ * In the background of a shell the terminal belongs to somebody else. Fields 5 and 8 of proc(5):
+ * the process groups of this process and of the terminal's foreground.
+ */
+function isInForeground(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return own === foreground;
+  } catch {
+    return true; // macOS has no such file
+  }
+}
+
+/** The locale says so, as libc reads it; the Linux console can't. */
+function hasUnicode({ TERM, LC_ALL, LC_CTYPE, LANG, TERM_PROGRAM }: NodeJS.ProcessEnv): boolean {
+  if (TERM === 'linux' || TERM === 'dumb') return false;
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '') || Boolean(TERM_PROGRAM);
+}
+
+const maxTimerMs = 2 ** 31 - 1; // with a longer delay, Node's timer fires at once
+
+const systemClock: Clock = {
   nowMs: Date.now,
   elapsedMs: () => process.uptime() * 1000, // as performance.now(), without loading node:perf_hooks
-  sleep(ms, signal) {
-    return new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
       const wake = () => {
         clearTimeout(timer);
-        forget?.();
+        signal.removeEventListener('abort', wake);
         resolve();
       };
       const timer = setTimeout(wake, Math.min(ms, maxTimerMs));
-      const forget = signal && onAbort(signal, wake);
-    });
-  },
+      signal.addEventListener('abort', wake);
+    }),
 };

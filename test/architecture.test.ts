@@ -1,31 +1,66 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
-const root = join(import.meta.dirname, '..');
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
-const page = textOf('docs/architecture.md');
-const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => textOf(`src/${file}`))
-  .join('\n');
+const src = join(import.meta.dirname, '../src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
+const textOf = (file: string) => readFileSync(join(src, file), 'utf8');
 
-test('the sources define every type and function that the architecture page names', () => {
-  const named = [...page.matchAll(/`([A-Za-z]+)`/g)].map(([, name = '']) => name);
-  const names = [...new Set(named)].filter((name) => /[a-z][A-Z]|^[A-Z][a-z]/.test(name));
-  expect(names.length).toBeGreaterThan(30);
-  const isDefined = (name: string) =>
-    new RegExp(`(interface|type|class|function\\*?|const) ${name}\\b|^ +${name}\\??[:(]`, 'm').test(sources);
-  expect(names.filter((name) => !isDefined(name))).toEqual([]);
+/** Every import of every source, those of types too. `name` is a path below src/ or a package. */
+const imports = files.flatMap((file) => {
+  const form = /^(import|export) (type )?[^;']*?from '([^']+)';|import\('([^']+)'\)/gm;
+  return [...textOf(file).matchAll(form)].map(([, , type, top, late]) => {
+    const path = top ?? late ?? '';
+    const name = path.startsWith('.') ? relative(src, join(src, dirname(file), path)) : path;
+    return { file, name, isSource: name !== path, isType: type !== undefined };
+  });
+});
+const shown = ({ file, name }: { file: string; name: string }) => `${file} imports ${name}`;
+
+/** From top to bottom. Folders on one line don't know each other. */
+const layers = [
+  ['main.ts', 'process.ts', 'run-cli.ts', 'cli.ts'],
+  ['commands'],
+  ['output'],
+  ['journal', 'settings', 'service', 'emulator'],
+  ['context.ts'],
+  ['run', 'text'],
+];
+const partOf = (file: string) => file.split('/')[0] ?? '';
+const layerOf = (file: string) => layers.findIndex((parts) => parts.includes(partOf(file)));
+
+test('a folder imports only from itself and from the layers below it', () => {
+  expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+  const between = imports.filter(
+    ({ file, name, isSource }) =>
+      isSource && name !== '../package.json' && layerOf(file) > 0 && partOf(file) !== partOf(name),
+  );
+  expect(between.length).toBeGreaterThan(50);
+  expect(between.filter(({ file, name }) => layerOf(name) <= layerOf(file)).map(shown)).toEqual([]);
 });
 
-test('each word of its glossary is defined where it says', () => {
-  const rows = [...page.matchAll(/^\| (`.*?) \| .* \| (`.*`) \|$/gm)];
-  expect(rows.length).toBeGreaterThan(15);
-  const misplaced = rows.flatMap(([, words = '', places = '']) => {
-    const text = [...places.matchAll(/`([^`]+)`/g)].map(([, file]) => textOf(`src/${file}`)).join('\n');
-    const names = [...words.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
-    return names.filter((name) => !new RegExp(`(interface|type|class) ${name}\\b`).test(text));
-  });
-  expect(misplaced).toEqual([]);
+test('run/ imports nothing outside itself', () => {
+  const ofRun = imports.filter(({ file }) => partOf(file) === 'run');
+  expect(ofRun.length).toBeGreaterThan(5);
+  expect(ofRun.filter(({ name }) => partOf(name) !== 'run').map(shown)).toEqual([]);
+});
+
+test('a package is loaded by one file', () => {
+  const filesOf = new Map<string, Set<string>>();
+  for (const { file, name, isSource, isType } of imports) {
+    if (isSource || isType || name.startsWith('node:')) continue;
+    const [scope = '', inner] = name.split('/');
+    const packageName = scope.startsWith('@') ? `${scope}/${inner}` : scope;
+    filesOf.set(packageName, (filesOf.get(packageName) ?? new Set()).add(file));
+  }
+  expect(filesOf.size).toBeGreaterThan(5);
+  expect([...filesOf].filter(([, loaders]) => loaders.size > 1)).toEqual([]);
+});
+
+test('only process.ts takes clock, chance and the process from Node', () => {
+  const world = /\bDate\.now\b|\bMath\.random\b|\brandomUUID\b|\bperformance\.|'node:process'/;
+  const isApart = (file: string) => file === 'process.ts' || partOf(file) === 'emulator';
+  expect(files.filter((file) => !isApart(file) && world.test(textOf(file)))).toEqual([]);
 });

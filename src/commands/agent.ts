@@ -1,150 +1,81 @@
-import { Command } from 'commander';
-import { define } from '../cli/command.ts';
-import type { SharedFlags } from '../cli/options.ts';
-import { idempotencyKey } from '../cli/values.ts';
-import { openHttp } from '../connection/connect.ts';
-import type { CommandContext } from '../context.ts';
-import { type FieldRow, renderFields } from '../output/fields.ts';
-import { exitNameOfSignal } from '../run/exit-codes.ts';
-import {
-  deliveryOf,
-  exitNameOfFault,
-  type Fault,
-  hintOf,
-  httpOf,
-  isInterruption,
-} from '../run/fault.ts';
-import { isRunPossible, Problem, usageProblem } from '../run/problem.ts';
-import { quote } from '../run/quote.ts';
-import { isUuid } from '../run/run.ts';
+import type { Context } from '../context.ts';
+import { httpFact } from '../output/state.ts';
+import type { ExitName } from '../run/exit-codes.ts';
+import { type Answer, type Failure, rowOf } from '../run/failure.ts';
+import { Problem, type Report } from '../run/report.ts';
+import type { JsonObject } from '../run/run.ts';
 import { resolveSettings } from '../settings/resolve.ts';
-import { sanitizeLine } from '../system/sanitize.ts';
-import { localTime } from '../system/time-text.ts';
+import { cleanLine } from '../text/clean.ts';
+import { isUuid } from './automation.ts';
+import type { CommandResult } from './command.ts';
+import { openService } from './open.ts';
 
-// The service has discontinued Agents. Each of these commands makes one request, which is neither
-// retried nor recorded.
+// The service has discontinued Agents. Each command makes one request, which is neither repeated
+// nor recorded.
 
-const agentTrigger = new Command('trigger')
-  .description('trigger an agent (discontinued: `runctl trigger` replaces it)')
-  .argument('<agentId>', 'agent ID (UUID)')
-  .option('--title <text>', 'title of the run')
-  .option('--message <text>', 'message to the agent')
-  .option('--idempotency-key <key>', 'makes repeats safe: one key starts one run', idempotencyKey);
+export interface AgentTriggerFlags {
+  message?: string;
+  title?: string;
+  idempotencyKey?: string;
+}
 
-define(agentTrigger, {
-  triggersRuns: true,
-  async run([typedId], { title, message, idempotencyKey, ...options }, context) {
-    const agentId = uuidOf(typedId, 'an agent id');
-    const service = await connectToAgents(options, context);
-    const body = JSON.stringify({ message, title });
-    const answer = await service.trigger(agentId, { body, idempotencyKey }, context.signal);
-    const hasKey = idempotencyKey !== undefined;
-    const key = { idempotencyKey: idempotencyKey ?? null };
-    if (answer.kind === 'ok') {
-      const { executionId, document } = answer.value;
-      const triggerInfo = { attribution: 'agent_run', ...key, isSafeToRepeat: hasKey } as const;
-      return {
-        outcomes: [{ kind: 'info', triggerInfo, document }],
-        forPeople: { raw: executionId },
-      };
-    }
-    const problem = triggerProblem(agentId, answer.fault, hasKey, context);
-    const isInDoubt = isRunPossible(problem);
-    const triggerInfo = {
-      attribution: isInDoubt ? 'in_doubt' : 'no_run',
-      ...key,
-      isSafeToRepeat: hasKey || !isInDoubt,
-    } as const;
-    return { outcomes: [{ kind: 'problem', problem, triggerInfo }] };
-  },
-});
+/** Sends one trigger to an agent, and prints the id of the response. */
+export async function agentTrigger(
+  agentId: string,
+  { message, title, idempotencyKey }: AgentTriggerFlags,
+  context: Context,
+): Promise<CommandResult> {
+  const id = checkedUuid(agentId, 'an agent');
+  const answer = await openAgents(context).agentTrigger(id, { message, title }, idempotencyKey);
+  if (answer.ok) return resultOf(answer, 'executionId');
 
-const agentStatus = new Command('status')
-  .description("show an agent run's current status")
-  .argument('<agentId>', 'agent ID (UUID)')
-  .argument('<executionId>', 'run ID (UUID)');
+  const { failure } = answer;
+  if (rowOf(failure).effect === 'none') {
+    return failed(failure, `agent ${id} wasn't triggered`, rowOf(failure).exit);
+  }
+  const exit = context.signal.aborted ? 'interrupted' : 'outcome_unknown';
+  const advice = idempotencyKey
+    ? 'The same command may be typed again: it has an idempotency key'
+    : 'Look in the service for its run before you type this again';
+  return failed(failure, `agent ${id} may have been triggered`, exit, advice);
+}
 
-define(agentStatus, {
-  async run([typedId, typedExecution], options, context) {
-    const agentId = uuidOf(typedId, 'an agent id');
-    const executionId = uuidOf(typedExecution, 'an execution id');
-    const service = await connectToAgents(options, context);
-    const answer = await service.status({ agentId, executionId }, context.signal);
-    if (answer.kind === 'fault') {
-      const message = `the status of run ${executionId} of agent ${agentId} couldn't be read: ${answer.fault.message}`;
-      throw agentProblem(answer.fault, message, context);
-    }
-    const { status, title = '', message = '', startedAt, completedAt, document } = answer.value;
-    const rows: FieldRow[] = [
-      ['status', sanitizeLine(status)],
-      ['agent', agentId],
-      ['run', executionId],
-      ['title', sanitizeLine(title)],
-      ['message', sanitizeLine(message)],
-      ['started', startedAt && localTime(startedAt)],
-      ['finished', completedAt && localTime(completedAt)],
-    ];
-    return {
-      outcomes: [{ kind: 'info', document }],
-      forPeople: { text: (theme, lines) => renderFields(rows, theme, lines) },
-    };
-  },
-});
+/** Prints the status of an agent's run. */
+export async function agentStatus(
+  agentId: string,
+  executionId: string,
+  context: Context,
+): Promise<CommandResult> {
+  const id = checkedUuid(agentId, 'an agent');
+  const run = checkedUuid(executionId, 'a run');
+  const answer = await openAgents(context).agentStatus(id, run);
+  if (answer.ok) return resultOf(answer, 'status');
+  const { failure } = answer;
+  return failed(failure, `the status of run ${run} couldn't be read`, rowOf(failure).exit);
+}
 
-export const agent = new Command('agent')
-  .description('use the discontinued Agent endpoints')
-  .helpCommand('help [command]', 'show help for a command')
-  .addCommand(agentTrigger)
-  .addCommand(agentStatus);
+function openAgents(context: Context) {
+  const service = openService(context, resolveSettings(context));
+  const text = 'Agents are discontinued, and calls no longer start a run: use runctl trigger';
+  context.emit({ type: 'warning', text });
+  return service;
+}
 
-/** A UUID in lower case. `what` names it in the message. Throws a usage problem. */
-function uuidOf(text: string, what: string): string {
-  if (!isUuid(text))
-    throw usageProblem(
-      `${quote(text)} is not ${what}`,
-      'give a UUID, or leave out `agent` for an Automation',
-    );
+function checkedUuid(text: string, what: string): string {
+  if (!isUuid(text)) throw new Problem(`"${text}" isn't the id of ${what}: use a UUID`);
   return text.toLowerCase();
 }
 
-/** Warns at every use, as scripts that still use Agents no longer start anything. */
-async function connectToAgents(options: SharedFlags, context: CommandContext) {
-  const message = 'Agents are discontinued: `runctl trigger <automation>` replaces them';
-  context.reporter.emit({ event: 'warning', name: 'agents_discontinued', message });
-  const { http } = await openHttp(await resolveSettings(options, context), options, context);
-  const { createAgentService } = await import('../service/agent-service.ts');
-  return createAgentService(http);
+function resultOf({ value }: Answer<JsonObject> & { ok: true }, field: string): CommandResult {
+  const text = cleanLine(String(value[field] ?? ''));
+  return { reports: [{ kind: 'done', exit: 'ok', text, document: value }], show: 'text' };
 }
 
-function triggerProblem(
-  agentId: string,
-  fault: Fault,
-  hasKey: boolean,
-  context: CommandContext,
-): Problem {
-  const name = `agent ${agentId}`;
-  if (deliveryOf(fault) !== 'unknown') {
-    return agentProblem(fault, `no run of ${name} was started: ${fault.message}`, context);
-  }
-  const problem = agentProblem(
-    fault,
-    `the response to the trigger of ${name} was lost: ${fault.message}; a run may have been started`,
-    context,
-  );
-  return problem.with({
-    name: isInterruption(fault) ? problem.facts.name : 'outcome_unknown',
-    started: 'unknown',
-    hint: hasKey
-      ? 'repeat the same line: its idempotency key keeps a second run from starting'
-      : "look in the service for its run, and don't repeat this line, which has no `--idempotency-key`",
-  });
-}
-
-function agentProblem(fault: Fault, message: string, { signal }: CommandContext): Problem {
-  return new Problem({
-    fault,
-    name: isInterruption(fault) ? exitNameOfSignal(signal) : exitNameOfFault(fault),
-    message: message + httpOf(fault),
-    hint: hintOf(fault, 'add `--debug` to see the request and the response'),
-  });
+function failed(failure: Failure, what: string, exit: ExitName, advice?: string): CommandResult {
+  const fact = httpFact(failure);
+  const sentence = `${what}: ${failure.reason}${fact ? ` (${fact})` : ''}`;
+  const message = advice ? `${sentence}. ${advice}` : sentence;
+  const command = rowOf(failure).fix === 'doctor' ? 'runctl doctor' : undefined;
+  const report: Report = { kind: 'done', exit, document: {}, error: { message, command } };
+  return { reports: [report], show: 'text' };
 }

@@ -1,12 +1,14 @@
-import { Argument, Command } from 'commander';
-import { define } from '../cli/command.ts';
+import { Problem } from '../run/report.ts';
+import type { CommandResult } from './command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-
 export type Shell = (typeof shells)[number];
 
-/** For each shell, the script that calls `runctl __complete`, which finds the candidates. */
-const completionScripts: Record<Shell, string> = {
+/**
+ * Each has `runctl __complete` find the candidates, and passes on what was typed as it is, so that
+ * nothing in it is evaluated.
+ */
+const scripts: Record<Shell, string> = {
   bash: `# runctl completion for bash: put this line into ~/.bashrc
 #   source <(runctl completion bash)
 _runctl() {
@@ -20,14 +22,13 @@ _runctl() {
     fi
   done < <(runctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
 }
-complete -F _runctl runctl
-`,
+complete -F _runctl runctl`,
   zsh: `#compdef runctl
 # runctl completion for zsh: put this line into ~/.zshrc, after autoload -U compinit; compinit
 #   source <(runctl completion zsh)
 _runctl() {
   local -a values
-  values=("\${(@f)$(runctl __complete zsh "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  values=("\${(@f)$(runctl __complete zsh "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ $values[1] == :files ]]; then
     _files
   elif [[ -n $values[1] ]]; then
@@ -38,8 +39,7 @@ if [[ $funcstack[1] == _runctl ]]; then
   _runctl "$@"
 else
   compdef _runctl runctl
-fi
-`,
+fi`,
   fish: `# runctl completion for fish: put this line into ~/.config/fish/config.fish
 #   runctl completion fish | source
 function __runctl_complete
@@ -51,20 +51,15 @@ function __runctl_complete
         printf '%s\\n' $values
     end
 end
-complete -c runctl -f -k -a '(__runctl_complete)'
-`,
+complete -c runctl -f -k -a '(__runctl_complete)'`,
 };
 
-const command = new Command('completion')
-  .description('print a shell completion script')
-  .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells));
+/** Prints the script that a shell has to read to complete runctl's command lines. */
+export function completion(shell: string): CommandResult {
+  if (!isShell(shell)) throw new Problem(`"${shell}" isn't ${shells.join(', ')}`);
+  const text = scripts[shell];
+  const document = { shell, script: text };
+  return { reports: [{ kind: 'done', exit: 'ok', text, document }], show: 'text' };
+}
 
-export const completion = define(command, {
-  ignoresUnknownVariables: true,
-  examples: [
-    ['eval "$(runctl completion bash)"', 'in ~/.bashrc'],
-    ['source <(runctl completion zsh)', 'in ~/.zshrc, after autoload -U compinit; compinit'],
-    ['runctl completion fish | source', 'in ~/.config/fish/config.fish'],
-  ],
-  run: async ([shell]) => ({ script: completionScripts[shell].trimEnd() }),
-});
+const isShell = (text: string): text is Shell => Object.hasOwn(scripts, text);

@@ -1,169 +1,238 @@
-import { Command } from 'commander';
-import { define } from '../cli/command.ts';
-import type { CommandContext } from '../context.ts';
-import type { CommandResult } from '../output/command-result.ts';
-import { renderFields } from '../output/fields.ts';
-import type { Theme } from '../output/theme.ts';
-import { infoOutcome } from '../run/outcome.ts';
-import { usageProblem } from '../run/problem.ts';
-import { plainSentence } from '../run/quote.ts';
-import { readConfigFile } from '../settings/config-file.ts';
-import { resolveConfigFile, resolveStateFolder } from '../settings/folders.ts';
-import { requireConfigFile, shortSource } from '../settings/profile.ts';
-import { maskSecrets, resolveForDisplay, type SettingFlags } from '../settings/resolve.ts';
-import {
-  configSettingNames,
-  parseConfigSettingName,
-  type Resolved,
-  settingTable,
-  usageOf,
-} from '../settings/table.ts';
-import type { JsonObject } from '../system/json.ts';
-import { sanitizeLine } from '../system/sanitize.ts';
-import { configSet, configUnset, warnOfOverridden } from './config-change.ts';
+import type { Context } from '../context.ts';
+import { type Failure, rowOf } from '../run/failure.ts';
+import { Problem } from '../run/report.ts';
+import type { JsonObject } from '../run/run.ts';
+import { maskApiKey } from '../settings/api-key.ts';
+import { type Profile, profileIn, writeConfigFile } from '../settings/config-file.ts';
+import { askHidden, askLine } from '../settings/prompts.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import type { Setting, Settings } from '../settings/settings.ts';
+import { configKeys, type SettingName, settingTable } from '../settings/table.ts';
+import { checkSetting, parsers } from '../settings/values.ts';
+import { cleanLine } from '../text/clean.ts';
+import { nearWord } from '../text/near-word.ts';
+import { shellWord } from '../text/shell-word.ts';
+import type { CommandResult } from './command.ts';
+import { openService } from './open.ts';
 
-const keyHelp = configSettingNames.join(', ');
-const whenMissing = () => `settings: ${keyHelp}`;
+/** Asks for base URL, API key and project, and stores them if the service accepts the API key. */
+export async function config(context: Context): Promise<CommandResult> {
+  if (!context.canPrompt) {
+    throw new Problem(
+      'config asks questions on a terminal: without one, store baseUrl, apiKey and project one by one',
+      { command: 'runctl config set baseUrl https://api.example.com' },
+    );
+  }
+  const { flags, emit } = context;
+  const settings = resolveSettings(context);
+  const stored = profileIn(settings.configFile, settings.profile.value);
 
-const getCommand = define(
-  new Command('get').description('print a setting').argument('<key>', keyHelp),
-  {
-    whenMissing,
-    run: ([key], options, context) => configGet(key, options, context),
-  },
-);
+  const baseUrl = await askFor('baseUrl', flags.baseUrl ?? stored.baseUrl, context);
+  const apiKey = await askApiKey(baseUrl, stored, settings, context);
+  const project = await askFor('project', flags.project ?? stored.project, context);
+  const answers = { baseUrl, ...(apiKey && { apiKey }), ...(project && { project }) };
+  const result = await store(answers, settings, context);
 
-const setCommand = define(
-  new Command('set')
-    .description('store a setting; `set apiKey` asks for it, or reads it from a pipe')
-    .argument('<key>', keyHelp)
-    .argument('[value]', 'what to store'),
-  {
-    whenMissing,
-    whenExcess: 'put quotes around a value that has spaces',
-    run: ([key, value], options, context) => configSet(key, value, options, context),
-  },
-);
+  if (project) {
+    const text = "the project ID isn't verified: only a trigger shows that it exists";
+    emit({ type: 'note', text });
+  }
+  const automation = project ? '<automation>' : '<projectId>/<automation>';
+  emit({ type: 'note', text: `next: runctl trigger ${automation} --watch` });
+  return result;
+}
 
-const unsetCommand = define(
-  new Command('unset').description('remove a stored setting').argument('<key>', keyHelp),
-  {
-    whenMissing,
-    run: ([key], options, context) => configUnset(key, options, context),
-  },
-);
+/** Prints the current value of a setting. */
+export async function configGet(name: string, context: Context): Promise<CommandResult> {
+  const key = settingNamed(name, settingNames);
+  const setting = await currentSetting(key, resolveSettings(context), context);
+  if (setting) return done({ settings: { [key]: setting } }, setting.value);
+  throw new Problem(`${key} isn't set`, { command: 'runctl config' });
+}
 
-const listCommand = define(
-  new Command('list').description('show every setting and where it comes from'),
-  {
-    run: (_, options, context) => configList(options, context),
-  },
-);
+/** Prints every setting with its value and source. */
+export async function configList(context: Context): Promise<CommandResult> {
+  const settings = resolveSettings(context);
+  // If the config file or the profile can't be used, there is nothing to list.
+  const { value: profile } = settings.profile;
+  const document: JsonObject = {};
+  const lines: string[] = [];
+  for (const name of settingNames) {
+    const setting = await currentSetting(name, settings, context).catch((error: Error) => {
+      if (error instanceof Problem && error.exit === 'usage') return { problem: error.message };
+      throw error;
+    });
+    document[name] = setting ?? null;
+    const shown = !setting || 'problem' in setting ? setting?.problem : settingLine(setting);
+    lines.push(`${name.padEnd(15)}  ${cleanLine(shown ?? '-')}`);
+  }
+  return done({ profile, settings: document }, lines.join('\n'));
+}
 
-const pathCommand = define(
-  new Command('path').description(
-    'print the path of the config file, and the folder of the journal',
-  ),
-  { run: (_, __, context) => configPath(context) },
-);
+const settingLine = ({ value, source }: Setting<string>) => `${value}  (${source})`;
 
-const command = new Command('config')
-  .description('set up runctl: enter the settings and check them')
-  .helpCommand('help [command]', 'show help for a command')
-  .addCommand(getCommand)
-  .addCommand(setCommand)
-  .addCommand(unsetCommand)
-  .addCommand(listCommand)
-  .addCommand(pathCommand);
+/** Stores a setting in the profile in force, or names the profile that is the default. */
+export async function configSet(
+  name: string,
+  value: string | undefined,
+  context: Context,
+): Promise<CommandResult> {
+  const key = settingNamed(name, configKeys);
+  const settings = resolveSettings(context);
+  const text = key === 'apiKey' ? await newApiKey(value, context) : value;
+  if (text === undefined) throw new Problem(`config set ${key} needs a value`);
+  const checked = checkSetting(key, text, 'config set');
+  if (key !== 'profile') return store({ [key]: checked }, settings, context);
+  const { configFile } = settings;
+  if (text !== 'default' && !Object.hasOwn(configFile.profiles, text)) {
+    throw new Problem(`there is no profile ${text} in ${configFile.path}`, {
+      command: `runctl config --profile ${shellWord(text)}`,
+    });
+  }
+  await writeConfigFile({ ...configFile, profile: text });
+  return done({ profile: text });
+}
 
-export const config = define(command, {
-  examples: [
-    ['runctl config', 'enter the settings and check them'],
-    ['runctl config set apiKey < key.txt', 'store the API key from a file'],
-    [
-      'runctl config set baseUrl https://staging.example.com --profile staging',
-      'store a setting in another profile',
-    ],
-    ['runctl config list', 'show every setting and where it comes from'],
-  ],
-  run: (_, options, context) => setUp(options, context),
+/** Removes a setting from the profile in force, or the name of the profile that is the default. */
+export async function configUnset(name: string, context: Context): Promise<CommandResult> {
+  const key = settingNamed(name, configKeys);
+  const settings = resolveSettings(context);
+  const { configFile } = settings;
+  if (key === 'profile') {
+    await writeConfigFile({ ...configFile, profile: undefined });
+    return done({});
+  }
+  const { value: profile } = settings.profile;
+  const { [key]: removed, ...others } = profileIn(configFile, profile);
+  const profiles = { ...configFile.profiles, [profile]: others };
+  if (removed !== undefined) await writeConfigFile({ ...configFile, profiles });
+  return done({ profile });
+}
+
+const settingNames = Object.keys(settingTable) as SettingName[];
+
+const done = (document: JsonObject, text?: string): CommandResult => ({
+  reports: [{ kind: 'done', exit: 'ok', text, document }],
+  show: 'text',
 });
 
-/** `runctl config` alone: asks for the settings, stores and tries them. Returns the exit code. */
-export async function setUp(options: SettingFlags, context: CommandContext): Promise<number> {
-  const { askSettings, trySettings } = await import('./config-setup.ts');
-  const stored = await askSettings(options, context);
-  await warnOfOverridden(stored, options, context);
-  return trySettings(options, context);
+/** The word isn't quoted, because it may be an API key that was typed at the wrong place. */
+function settingNamed<Name extends SettingName>(word: string, names: readonly Name[]): Name {
+  const name = names.find((each) => each === word);
+  if (name) return name;
+  const near = nearWord(word, names);
+  const advice = near ? `did you mean ${near}?` : `use one of ${names.join(', ')}`;
+  throw new Problem(`there is no such setting: ${advice}`);
 }
 
-/** `runctl config get <key>`: the current value of a setting. An API key is masked. */
-async function configGet(
-  name: string,
-  options: SettingFlags,
-  context: CommandContext,
-): Promise<CommandResult> {
-  const key = parseConfigSettingName(name);
-  const { [key]: setting } = maskSecrets(await resolveForDisplay(options, context));
-  if (setting.problem) throw setting.problem;
-  const { text } = setting;
-  if (text === undefined) {
-    const hint = `set ${settingTable[key].env[0]}, or store it: \`runctl config set ${usageOf(key)}\``;
-    throw usageProblem(`${key} is not set`, hint);
+async function currentSetting(
+  name: SettingName,
+  settings: Settings,
+  { env }: Context,
+): Promise<Setting<string> | undefined> {
+  switch (name) {
+    case 'apiKey': {
+      const { apiKey } = settings;
+      return apiKey && { value: maskApiKey(await apiKey.read()), source: apiKey.source };
+    }
+    case 'profile':
+      return settings.profile;
+    case 'configDir':
+    case 'stateDir': {
+      const [variable] = settingTable[name].env;
+      return { value: settings[name], source: env[variable] ? variable : 'default' };
+    }
+    default:
+      return settings.text(name);
   }
-  return {
-    outcomes: [infoOutcome({ config: { [key]: documentOfSetting(setting) } })],
-    forPeople: { raw: text },
-  };
 }
 
-/** `runctl config list`: every setting and where it comes from. An API key is masked. */
-async function configList(options: SettingFlags, context: CommandContext): Promise<CommandResult> {
-  const shown = maskSecrets(await resolveForDisplay(options, context));
-  const settings = Object.entries(shown);
-  const document = Object.fromEntries(
-    settings.map(([name, setting]) => [name, documentOfSetting(setting)]),
-  );
-  const rowsOf = (theme: Theme) =>
-    settings.map(([name, setting]) => [name, settingText(setting, theme)] as const);
-  const { config } = readConfigFile(resolveConfigFile(context.env));
-  const others = Object.keys(config.profiles ?? {}).filter((name) => name !== shown.profile.value);
-  return {
-    outcomes: [infoOutcome({ config: document })],
-    forPeople: {
-      text: (theme, lines) => renderFields(rowsOf(theme), theme, lines),
-      note:
-        others.length > 0
-          ? `Other profiles: ${others.join(', ')} (choose one with \`--profile\`).`
-          : undefined,
+/** Stores settings in the profile in force, which may be new. */
+async function store(
+  changes: Profile,
+  { configFile, profile }: Settings,
+  { emit }: Context,
+): Promise<CommandResult> {
+  const name = checkSetting('profile', profile.value, profile.source);
+  const { apiKey, apiKeyCommand, ...others } = profileIn(configFile, name);
+  // A profile has one API key, so a new one replaces whatever gave the old one.
+  const isReplaced = 'apiKey' in changes || 'apiKeyCommand' in changes;
+  const kept = isReplaced ? others : profileIn(configFile, name);
+  const profiles = { ...configFile.profiles, [name]: { ...kept, ...changes } };
+  await writeConfigFile({ ...configFile, profiles });
+  const keys = Object.keys(changes);
+  const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}`;
+  emit({ type: 'note', text });
+  return done({ profile: name, stored: keys });
+}
+
+async function newApiKey(value: string | undefined, context: Context): Promise<string> {
+  if (value !== undefined) {
+    throw new Problem(
+      'the API key is never an argument, because others can see those: runctl asks for it, or reads a pipe',
+      { command: 'runctl config set apiKey' },
+    );
+  }
+  return context.canPrompt ? askHidden('API key', () => true, context) : context.readStdin();
+}
+
+/** Enter keeps what is suggested. Only the project may be empty. */
+async function askFor(
+  name: 'baseUrl' | 'project',
+  suggested: string | undefined,
+  context: Context,
+): Promise<string> {
+  const { label, allowed } = settingTable[name];
+  const isOptional = name === 'project';
+  const check = (text: string) =>
+    (isOptional && text === '') || parsers[name](text) !== undefined || `must be ${allowed}`;
+  const message = isOptional ? `${label} (optional)` : label;
+  const text = await askLine(message, suggested, check, context);
+  return parsers[name](text) ?? '';
+}
+
+/** Asks until the service doesn't refuse the API key. An empty answer keeps that of the profile. */
+async function askApiKey(
+  baseUrl: string,
+  stored: Profile,
+  settings: Settings,
+  context: Context,
+): Promise<string> {
+  const isStored = stored.apiKey !== undefined || stored.apiKeyCommand !== undefined;
+  let failure: Failure | undefined;
+  const check = async (apiKey: string) => {
+    if (apiKey && !parsers.apiKey(apiKey)) return `must be ${settingTable.apiKey.allowed}`;
+    const service = openService(context, settingsToTry(baseUrl, apiKey, settings, context));
+    const answer = await service.probe();
+    service.close();
+    failure = answer.ok ? undefined : answer.failure;
+    return failure?.kind !== 'unauthorized' || `the service refused it: ${failure.reason}`;
+  };
+  // A profile's API key that must not be used is said like a wrong answer.
+  const explained = (apiKey: string) =>
+    check(apiKey).catch((error) => {
+      if (error instanceof Problem) return error.message;
+      throw error;
+    });
+  const message = isStored ? 'API key (Enter keeps the stored one)' : 'API key';
+  const apiKey = await askHidden(message, explained, context);
+  if (!failure) return apiKey;
+  const { host } = new URL(baseUrl);
+  throw new Problem(`nothing was stored, because ${host} gave no valid answer: ${failure.reason}`, {
+    exit: rowOf(failure).exit,
+    command: 'runctl config',
+  });
+}
+
+/** What was typed takes the place of flags and environment. */
+const settingsToTry = (baseUrl: string, apiKey: string, { profile }: Settings, context: Context) =>
+  resolveSettings({
+    ...context,
+    flags: { baseUrl },
+    env: {
+      ...context.env,
+      RUNCTL_PROFILE: profile.value,
+      RUNCTL_API_KEY: apiKey,
+      RUNCTL_API_KEY_FILE: '',
     },
-  };
-}
-
-function documentOfSetting({ text, source, problem }: Resolved): JsonObject {
-  return {
-    value: text ?? null,
-    source: source ?? null,
-    problem: problem && plainSentence(problem.message),
-  };
-}
-
-function settingText({ text, source, problem }: Resolved, theme: Theme): string {
-  if (problem) return theme.bad(`refused: ${sanitizeLine(problem.message)}`);
-  if (text === undefined) return theme.dim('not set');
-  return `${sanitizeLine(text)} ${theme.dim(`(${sanitizeLine(shortSource(source))})`)}`;
-}
-
-/**
- * `runctl config path`: the path of the config file and the folder of the journal, whether or not
- * they exist.
- */
-async function configPath(context: CommandContext): Promise<CommandResult> {
-  const path = requireConfigFile(context);
-  const journal = resolveStateFolder(context.env);
-  const lines = journal === undefined ? [path] : [path, journal];
-  return {
-    outcomes: [infoOutcome({ config: { path, journal } })],
-    forPeople: { raw: lines.join('\n') },
-  };
-}
+  });

@@ -1,142 +1,135 @@
-import { Command, Option } from 'commander';
-import { define } from '../cli/command.ts';
-import { automation } from '../cli/values.ts';
-import type { CommandContext } from '../context.ts';
-import { type CommandResult, type OutputOptions, wantsData } from '../output/command-result.ts';
-import { silentReporter } from '../run/events.ts';
-import { isSignalExitName } from '../run/exit-codes.ts';
-import type { Outcome } from '../run/outcome.ts';
-import { Problem, usageProblem } from '../run/problem.ts';
-import { pluralize } from '../run/quote.ts';
-import { resolveSettings, type SettingFlags } from '../settings/resolve.ts';
-import { type Check, type CheckContext, checks, sendProbe } from './doctor-checks.ts';
-import {
-  type CheckResult,
-  type Finding,
-  failed,
-  labelOf,
-  renderFindings,
-  reportOf,
-  skipped,
-} from './doctor-finding.ts';
-import { runKeyTrial } from './doctor-try-key.ts';
+import type { Context } from '../context.ts';
+import { loadStyle } from '../output/style.ts';
+import type { ExitName } from '../run/exit-codes.ts';
+import { type FailureKind, rowOf } from '../run/failure.ts';
+import { type DoneReport, Problem } from '../run/report.ts';
+import type { ServiceClient } from '../service/service.ts';
+import { maskApiKey } from '../settings/api-key.ts';
+import { requireApiKey, requireBaseUrl, resolveSettings } from '../settings/resolve.ts';
+import type { Settings } from '../settings/settings.ts';
+import { formatDuration } from '../text/duration.ts';
+import type { CommandResult } from './command.ts';
+import { openJournal, openService } from './open.ts';
 
-const command = new Command('doctor')
-  .description('check settings, service, API key, clock and journal')
-  .option('--offline', 'send nothing')
-  .addOption(
-    new Option(
-      '--try-key <automation>',
-      'find out whether the service honors idempotency keys: starts one or two runs of this automation',
-    )
-      .argParser(automation)
-      .conflicts('offline'),
-  )
-  .option('--yes', 'with --try-key: start the runs without asking');
-
-export const doctor = define(command, {
-  ignoresUnknownVariables: true,
-  examples: [
-    ['runctl doctor', 'find problems, and what to type next'],
-    ['runctl doctor --json', 'print it as JSON for a bug report (without the API key)'],
-    ['runctl doctor --try-key nightly', 'find out whether the service honors idempotency keys'],
-  ],
-  async run(_, options, context): Promise<CommandResult> {
-    if (options.tryKey !== undefined) return runKeyTrial(options.tryKey, options, context);
-    if (options.yes) throw usageProblem('--yes needs --try-key', 'add `--try-key`');
-    const findings = await diagnose(options, context);
-    const problem = problemOfChecks(findings, options);
-    const printed = findings.filter(({ result }) => !options.quiet || severity[result] > 0);
-    // Problems come last, because that is where users look when the command exits.
-    printed.sort((one, other) => severity[one.result] - severity[other.result]);
-    const fields = { doctor: reportOf(findings) };
-    const outcome: Outcome = problem
-      ? { kind: 'problem', problem, fields }
-      : { kind: 'info', fields };
-    return {
-      outcomes: [outcome],
-      forPeople: {
-        text: (theme, lines) => renderFindings(printed, theme, lines),
-        note: problem || options.quiet ? undefined : successNote(findings),
-      },
-    };
-  },
-});
-
-/** Runs the checks. Throws only the interrupted problem. */
-async function diagnose(
-  flags: SettingFlags & { offline?: boolean },
-  outer: CommandContext,
-): Promise<Finding[]> {
-  const context = { ...outer, reporter: silentReporter };
-  const settings = once(() => resolveSettings(flags, context));
-  const probe = once(async () => sendProbe(await settings(), flags, context));
-  const findings: Finding[] = [];
-  const hasPassed = (name: string) =>
-    findings.some((finding) => finding.name === name && isPassed(finding));
-  const checkContext: CheckContext = { context, flags, settings, probe, hasPassed };
-  for (const [name, { needs = [], run }] of Object.entries<Check>(checks)) {
-    const missing = needs.find((need) => !hasPassed(need));
-    const result = missing
-      ? skipped(`skipped until the ${labelOf(missing)} check passes`)
-      : await resultOf(() => run(checkContext));
-    findings.push({ name, ...result });
-  }
-  return findings.map((finding) => withoutSecrets(finding, outer));
+interface Check {
+  name: 'settings' | 'connection' | 'API key' | 'journal';
+  message: string;
+  /** Of a check that failed. */
+  exit?: ExitName;
+  /** The command that helps, if one does. */
+  command?: string;
 }
 
-function withoutSecrets(finding: Finding, { secrets }: CommandContext): Finding {
-  const { message, advice } = finding;
-  return { ...finding, message: secrets.scrub(message), advice: advice && secrets.scrub(advice) };
-}
-
-/** Calls `make` at the first call only, and returns its promise at every call. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
-const isPassed = ({ result }: Finding) => result === 'ok' || result === 'warning';
-
-/** The result of a check, also if it throws a problem. Throws the interrupted problem. */
-async function resultOf(run: () => CheckResult | Promise<CheckResult>): Promise<CheckResult> {
+/** Checks settings, connection, API key and journal, and says what to do. */
+export async function doctor(context: Context): Promise<CommandResult> {
+  const settings = resolveSettings(context);
+  const checks: Check[] = [];
   try {
-    return await run();
+    const service = openService(context, settings);
+    const apiKey = await service.readApiKey();
+    checks.push({ name: 'settings', message: describe(settings) });
+    checks.push(...(await checkService(service, apiKey, settings, context)));
+    service.close();
   } catch (error) {
-    if (!(error instanceof Problem) || isSignalExitName(error.facts.name)) throw error;
-    return failed(error);
+    checks.push(failedCheck('settings', error));
+  }
+  checks.push(...checkJournal(settings, context));
+  return { reports: [await reportOf(checks, context)], show: 'text' };
+}
+
+function describe(settings: Settings): string {
+  const { profile, project } = settings;
+  const ofProject = project ? `project ${project.value.slice(0, 8)}…` : 'no project';
+  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}`;
+}
+
+function failedCheck(name: Check['name'], error: unknown): Check {
+  if (!(error instanceof Problem) || error.exit === 'interrupted') throw error;
+  const { message, exit, command } = error;
+  return { name, message, exit, command };
+}
+
+/** The API key can't be checked without a connection. */
+async function checkService(
+  service: ServiceClient,
+  apiKey: string,
+  settings: Settings,
+  context: Context,
+): Promise<Check[]> {
+  const answer = await service.probe();
+  const { host } = new URL(requireBaseUrl(settings));
+  const { source } = requireApiKey(settings);
+  const masked = maskApiKey(apiKey);
+  if (answer.ok) {
+    const { tookMs, serviceTimeMs } = answer.value;
+    warnOfClock(serviceTimeMs, context);
+    return [
+      { name: 'connection', message: `${host} answered in ${tookMs} ms` },
+      { name: 'API key', message: `${masked} in ${source} isn't refused` },
+    ];
+  }
+  const { kind, reason } = answer.failure;
+  const { exit } = rowOf(answer.failure);
+  if (exit === 'interrupted') throw new Problem('interrupted', { exit });
+  if (kind === 'unauthorized') {
+    const message = `${reason}; replace ${masked} in ${source}`;
+    const command = source.startsWith('profile ') ? 'runctl config set apiKey' : undefined;
+    return [
+      { name: 'connection', message: `${host} answered` },
+      { name: 'API key', message, exit, command },
+    ];
+  }
+  const advice = adviceOf[kind];
+  return [
+    { name: 'connection', message: `${host}: ${reason}${advice ? `; ${advice}` : ''}`, exit },
+  ];
+}
+
+const adviceOf: Partial<Record<FailureKind, string>> = {
+  unreachable: 'check the base URL and the network',
+  tls: 'name the file of its certificate authority in NODE_EXTRA_CA_CERTS',
+  proxy: 'check HTTPS_PROXY',
+  redirected: 'check the base URL',
+  invalid_response: 'check the base URL',
+};
+
+/** Clocks that differ by more make times and ages misleading. */
+const maxClockErrorMs = 120_000;
+
+function warnOfClock(serviceTimeMs: number | undefined, { clock, emit }: Context): void {
+  if (serviceTimeMs === undefined) return;
+  const aheadMs = clock.nowMs() - serviceTimeMs;
+  if (Math.abs(aheadMs) < maxClockErrorMs) return;
+  const side = aheadMs > 0 ? 'ahead of' : 'behind';
+  const difference = formatDuration(Math.abs(aheadMs));
+  const text = `this machine's clock is ${difference} ${side} the service's`;
+  emit({ type: 'warning', text });
+}
+
+/** Nothing if the settings don't say which journal it is. */
+function checkJournal(settings: Settings, context: Context): Check[] {
+  try {
+    return [{ name: 'journal', message: openJournal(context, settings).check() }];
+  } catch (error) {
+    const failed = failedCheck('journal', error);
+    return failed.exit === 'usage' ? [] : [failed];
   }
 }
 
-const severity = { ok: 0, skipped: 0, warning: 1, failed: 2 };
-
-/** The first check that failed decides, because what failed after it may follow from it. */
-function problemOfChecks(
-  findings: readonly Finding[],
-  options: OutputOptions,
-): Problem | undefined {
-  const failedChecks = findings.filter(({ result }) => result === 'failed');
-  const [first] = failedChecks;
-  if (!first?.exitName) return undefined;
-  const { exitName: name, message, advice: hint } = first;
-  if (wantsData(options)) {
-    return new Problem({ name, message: `${labelOf(first.name)}: ${message}`, hint });
-  }
-  // Without `--json`, the list of checks has the messages and what to do.
-  const labels = failedChecks.map((each) => labelOf(each.name)).join(', ');
-  return new Problem({
-    name,
-    message: `${pluralize(failedChecks.length, 'check')} failed: ${labels}`,
-    hint: '`runctl help troubleshooting`',
+async function reportOf(checks: readonly Check[], context: Context): Promise<DoneReport> {
+  const { glyphs, tint, line } = await loadStyle(context.stdout, context);
+  const lines = checks.map(({ name, message, exit }) => {
+    const tone = exit ? 'bad' : 'good';
+    return `${tint(tone, glyphs[tone])} ${name.padEnd(10)}  ${line(message)}`;
   });
-}
-
-function successNote(findings: readonly Finding[]): string {
-  const warnings = findings.filter(({ result }) => result === 'warning').length;
-  // The checks can't find what only a trigger meets, such as the size limit of a gateway.
-  const withWarnings = warnings === 0 ? '' : `, with ${pluralize(warnings, 'warning')}`;
-  return `No check failed${withWarnings}. No trigger was sent.`;
+  const failed = checks.find(({ exit }) => exit);
+  return {
+    kind: 'done',
+    exit: failed?.exit ?? 'ok',
+    text: lines.join('\n'),
+    document: {
+      checks: checks.map(({ name, message, exit }) => ({ name, isOk: !exit, message })),
+    },
+    error: failed && { message: `the check of ${failed.name} failed`, command: failed.command },
+  };
 }

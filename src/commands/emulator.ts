@@ -1,110 +1,138 @@
-import { Command, Option } from 'commander';
-import { define } from '../cli/command.ts';
-import { positive, whole } from '../cli/values.ts';
-import type { CommandContext } from '../context.ts';
-import { scenarioNames, scenarios } from '../emulator/scenarios.ts';
-import type { Automations } from '../emulator/service.ts';
-import { printSentence } from '../output/print-message.ts';
-import { usageProblem } from '../run/problem.ts';
-import { quote, shellWord } from '../run/quote.ts';
-import { isUuid } from '../run/run.ts';
-import { onAbort } from '../system/clock.ts';
-import { sanitizeLine } from '../system/sanitize.ts';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { type ScenarioName, scenarioNames, scenarios } from '../emulator/scenarios.ts';
+import { emulatorApiKey, startEmulator } from '../emulator/server.ts';
+import { exitCodeOf } from '../run/exit-codes.ts';
+import { Problem } from '../run/report.ts';
+import { cleanLine } from '../text/clean.ts';
+import type { CommandResult } from './command.ts';
 
-const defaultScenario = 'happy';
-
-const command = new Command('emulator')
-  .description('run a local copy of the service to try scripts')
-  .argument('[command...]', 'command to run against it, after -- (runctl exits with its exit code)')
-  .addOption(
-    new Option('--scenario <name>', `scenario to play (default: ${defaultScenario})`).choices(
-      scenarioNames,
-    ),
-  )
-  .option('--port <n>', 'port to listen on (default: any free one)', whole(0, 65_535))
-  .option(
-    '--speed <factor>',
-    'how much faster than real time its clock runs (clients still wait in real time)',
-    positive,
-  )
-  .option('-q, --quiet', "don't print a line for every request");
-
-const apiKey = 'emulator-key';
-/** The project that the emulator suggests. It accepts any other UUID, too. */
-const projectId = '00000000-0000-4000-8000-000000000001';
-
-export const emulator = define(command, {
-  terms: {
-    title: 'Scenarios',
-    rows: scenarioNames.map((name) => [name, scenarios[name].description]),
-  },
-  examples: [
-    ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
-    ['runctl emulator', 'print export lines that point a shell at it'],
-    [
-      'runctl emulator --scenario bad-day --speed 1200 -- ./nightly.sh',
-      'test a script on a bad day',
-    ],
-  ],
-  /**
-   * Runs until it is interrupted. With a command, runs until that command has ended, and returns
-   * its exit code.
-   */
-  async run([command], { scenario = defaultScenario, port, speed, quiet, project }, context) {
-    if (project !== undefined && !isUuid(project)) throw notProjectId(project);
-    const { stderr, clock } = context;
-    const automations: Automations = scenarios[scenario].automations;
-    const { createService } = await import('../emulator/service.ts');
-    const { startEmulator } = await import('../emulator/server.ts');
-    const hasCommand = command.length > 0;
-    // The emulator's own lines would be mixed with what the command draws on the terminal.
-    const isSilent = quiet || (hasCommand && stderr.isTTY);
-    const server = await startEmulator({
-      service: createService(automations, [apiKey]),
-      port,
-      speed,
-      nowMs: clock.nowMs,
-      onRequest: isSilent ? undefined : (line) => stderr.write(`${sanitizeLine(line)}\n`),
-    });
-    const settings = {
-      RUNCTL_BASE_URL: server.url,
-      RUNCTL_API_KEY: apiKey,
-      RUNCTL_PROJECT: projectId,
-    };
-    const run = hasCommand
-      ? (await import('./emulator-child.ts')).runChild(command, settings, context)
-      : waitForInterrupt(settings, quiet ? undefined : listeningSentence(automations), context);
-    const exitCode = await run.finally(server.close);
-    // A terminal shows `^C` where the cursor is, so the next text begins on a new line.
-    if (!hasCommand && stderr.isTTY) stderr.write('\n');
-    stderr.write(`${server.summary()}\n`);
-    return exitCode;
-  },
-});
-
-const notProjectId = (project: string) =>
-  usageProblem(
-    `${quote(project)} isn't a project ID (a UUID)`,
-    `for the port, type \`--port ${shellWord(project)}\``,
-  );
-
-/** Prints the settings as a shell reads them, and returns an exit code after a signal. */
-async function waitForInterrupt(
-  settings: Record<string, string>,
-  sentence: string | undefined,
-  context: CommandContext,
-): Promise<number> {
-  const { stdout, signal } = context;
-  for (const [variable, value] of Object.entries(settings)) {
-    stdout.write(`export ${variable}=${value}\n`);
-  }
-  if (sentence !== undefined) printSentence(sentence, context);
-  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
-  return 0;
+export interface EmulatorFlags {
+  scenario?: string;
+  /** 0 to 65535. */
+  port?: number;
+  /** Above 0. */
+  speed?: number;
 }
 
-function listeningSentence(automations: Automations): string {
-  const [first] = Object.keys(automations);
-  const [which, name] = first === '*' ? ['any name works', 'nightly'] : ['for example', first];
-  return `Listening until Ctrl-C. Paste these lines into another terminal, then start a run (${which}): \`runctl trigger ${name} --watch\``;
+/** Any other project works, too. */
+const projectId = '00000000-0000-4000-8000-000000000001';
+/** The exit codes of a shell for a command that it can't find, or can't run. */
+const notFound = 127;
+const notRunnable = 126;
+
+/** Runs a local copy of the service until a signal comes, or until the command has exited. */
+export async function emulator(
+  command: readonly string[],
+  { scenario = 'happy', port, speed }: EmulatorFlags,
+  context: Context,
+): Promise<CommandResult> {
+  if (!isScenario(scenario)) {
+    throw new Problem(`there is no scenario "${scenario}": use ${scenarioNames.join(', ')}`);
+  }
+  const { stderr, clock, flags } = context;
+  // The lines would be mixed with what the command draws on the terminal.
+  const isSilent = flags.quiet || (command.length > 0 && stderr.isTTY);
+  const server = await startEmulator({
+    scenario,
+    port,
+    speed,
+    nowMs: () => clock.nowMs(),
+    onRequest: isSilent ? undefined : (line) => stderr.write(`${cleanLine(line)}\n`),
+  }).catch(cannotStart);
+  const variables = {
+    RUNCTL_BASE_URL: server.url,
+    RUNCTL_API_KEY: emulatorApiKey,
+    RUNCTL_PROJECT: projectId,
+  };
+  try {
+    const exitCode =
+      command.length > 0
+        ? await runCommand(command, variables, context)
+        : await waitForSignal(scenario, variables, context);
+    stderr.write(`${server.summary()}\n`);
+    return { reports: [], show: 'text', exitCode };
+  } finally {
+    await server.close();
+  }
+}
+
+const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
+
+function cannotStart({ message }: Error): never {
+  throw new Problem(`the emulator can't start: ${message}`);
+}
+
+/** Prints the variables for a shell, and returns the exit code once a signal has come. */
+async function waitForSignal(
+  scenario: ScenarioName,
+  variables: Record<string, string>,
+  { stdout, stderr, signal, flags }: Context,
+): Promise<number> {
+  for (const [name, value] of Object.entries(variables)) {
+    stdout.write(`export ${name}=${value}\n`);
+  }
+  if (!flags.quiet) {
+    const [first] = Object.keys(scenarios[scenario].automations);
+    const automation = first === '*' ? 'nightly' : first;
+    stderr.write(
+      'The emulator listens until Ctrl-C. Paste these lines into another shell, then start a run:\n' +
+        `  → runctl trigger ${automation} --watch\n`,
+    );
+  }
+  await new Promise<void>((resolve) => onSignal(signal, resolve));
+  // The terminal has written ^C.
+  if (stderr.isTTY) stderr.write('\n');
+  return exitCodeOf('interrupted', signal);
+}
+
+function onSignal(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+}
+
+/** Runs a command against the emulator, with settings and a journal of its own: its exit code. */
+async function runCommand(
+  [file = '', ...args]: readonly string[],
+  variables: Record<string, string>,
+  { env, signal, stderr }: Context,
+): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch(cannotStart);
+  const childEnv = {
+    ...environmentWithoutSettings(env),
+    ...variables,
+    RUNCTL_STATE_DIR: join(folder, 'state'),
+    RUNCTL_CONFIG_DIR: join(folder, 'config'),
+  };
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      const child = spawn(file, args, { stdio: 'inherit', env: childEnv });
+      // A terminal sends Ctrl-C to the command, too.
+      onSignal(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
+      child.on('error', reject);
+      child.on('exit', (code, killer) =>
+        resolve(code ?? 128 + constants.signals[killer as NodeJS.Signals]),
+      );
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT';
+    const what = isMissing ? "wasn't found" : `can't be run: ${message}`;
+    const hint = isScenario(file) ? ` (did you mean --scenario ${file}?)` : '';
+    stderr.write(`runctl: the command "${cleanLine(file)}" ${what}${hint}\n`);
+    return isMissing ? notFound : notRunnable;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Without the settings of runctl, and so that no proxy stands before the emulator. */
+function environmentWithoutSettings(env: Context['env']): Record<string, string | undefined> {
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('RUNCTL_'));
+  const exceptions = [env.no_proxy || env.NO_PROXY, '127.0.0.1', 'localhost'];
+  const noProxy = exceptions.filter(Boolean).join(',');
+  return { ...Object.fromEntries(others), NO_PROXY: noProxy, no_proxy: noProxy };
 }

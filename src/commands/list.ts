@@ -1,115 +1,186 @@
-import { Command } from 'commander';
-import { define, type OptionsOf } from '../cli/command.ts';
-import { giveUpListingAfter, selectionHelp } from '../cli/options.ts';
-import { moment, statusWords, whole } from '../cli/values.ts';
-import { flawOfSelection, parseAutomationNames } from '../connection/arguments.ts';
-import { automationsIn } from '../connection/known-automations.ts';
-import type { EntryFilter } from '../journal/entry-filter.ts';
-import { wantsData } from '../output/command-result.ts';
-import type { ListRow } from '../output/tables.ts';
-import { type Entry, isOpen, isUnfinished } from '../run/entry.ts';
-import { exitNameOfSignal } from '../run/exit-codes.ts';
-import { defaults } from '../run/limits.ts';
-import { interruptedProblem } from '../run/problem.ts';
-import { shownStatuses } from '../run/statuses.ts';
-import { resolveSettings, resolveWithoutApiKey } from '../settings/resolve.ts';
-import { optionalValue } from '../settings/table.ts';
-import { checkStatuses } from './list-notes.ts';
-import { openSource, type PolledList } from './list-polls.ts';
-import { listResult } from './list-result.ts';
-import { canPollTo, isSelected, readRecorded, type Selection } from './list-runs.ts';
+import type { Context } from '../context.ts';
+import { isUnknown, type JournalEntry } from '../journal/entries.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Ports } from '../run/ports.ts';
+import { Problem, type Report, type RunReport } from '../run/report.ts';
+import { type Automation, isSameAutomation, type RunStatus } from '../run/run.ts';
+import { responseLost, unknownReport } from '../run/start-run.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import { parseAutomation } from './automation.ts';
+import type { CommandResult } from './command.ts';
+import { readableEntries, usualOf } from './follow.ts';
+import { open, openJournal } from './open.ts';
+import { readStatus } from './status.ts';
 
-const command = new Command('list')
-  .alias('ls')
-  .description('list runs started or watched on this machine')
-  .argument('[automation...]', selectionHelp)
-  .option(
-    '-n, --limit <n>',
-    `show at most this many (default: ${defaults.listLimit}; with --since: all)`,
-    whole(1, 1_000_000),
-  )
-  .option(
-    '--status <status>',
-    `only runs with this status, or one of several (${shownStatuses.join(', ')})`,
-    statusWords,
-  )
-  .option(
-    '--since <time>',
-    'only runs that started since then: 2d (ago), today, yesterday, a date or a local time',
-    moment,
-  )
-  .option('--offline', "don't poll; show what the journal has")
-  .addOption(giveUpListingAfter);
-
-type ListOptions = OptionsOf<typeof command>;
-
-export const list = define(command, {
-  flawOf: flawOfSelection,
-  examples: [
-    [
-      'runctl list',
-      `the last ${defaults.listLimit} runs of this machine; runs of other machines are not shown`,
-    ],
-    ['runctl list nightly --status FAILED', 'the nightly runs that failed'],
-    ['runctl list --since 2d --json', 'the runs of the last two days, for a script'],
-  ],
-  async run([names], options, context) {
-    const fullSettings = options.offline ? undefined : await resolveSettings(options, context);
-    const settings = fullSettings ?? resolveWithoutApiKey(options, context.env);
-    const baseUrl = optionalValue(settings.baseUrl);
-    const project = optionalValue(settings.project);
-    const automations = parseAutomationNames(names, project);
-    const source = await openSource(fullSettings, options, context);
-    const nowMs = context.clock.nowMs();
-    const filter = { baseUrl, automations, projectId: options.project && project };
-    const selection = selectionOf(filter, options, nowMs);
-
-    const recorded = readRecorded(source.journal, selection, nowMs);
-    checkStatuses(options.status, recorded);
-    const pollable = recorded.filter((entry) => canPollTo(entry, options.status, nowMs));
-    const polled = await source.poll(recorded, pollable);
-    if (context.signal.aborted) throw interruptedProblem(exitNameOfSignal(context.signal));
-    const matching = rowsOf(polled, selection, nowMs);
-    return listResult({
-      names,
-      options,
-      selection,
-      recordedNames: () => automationsIn({ journal: source.journal, baseUrl }),
-      matching,
-      rows: matching.slice(0, selection.limit),
-      unpolled: polled.unpolled,
-      canPoll: source.canPoll,
-      nowMs,
-      context,
-    });
-  },
-});
-
-/**
- * The entries that were asked for. A run is `isOld` if its status may have changed since it was
- * recorded.
- */
-function rowsOf({ entries, unpolled }: PolledList, selection: Selection, nowMs: number): ListRow[] {
-  const unpolledIds = new Set(unpolled.map(({ entry }) => entry.executionId));
-  const isOld = (entry: Entry) =>
-    isUnfinished(entry) && (unpolledIds.has(entry.executionId) || !isOpen(entry, nowMs));
-  return entries
-    .filter((entry) => isSelected(entry, selection))
-    .map((entry) => ({ entry, isOld: isOld(entry) }));
+export interface ListFlags {
+  limit?: number;
+  /** The statuses to show, in capitals. */
+  statuses?: readonly string[];
+  /** In milliseconds since 1970. */
+  sinceMs?: number;
+  latest?: boolean;
+  offline?: boolean;
+  giveUpAfterMs?: number;
 }
 
-function selectionOf(filter: EntryFilter, options: ListOptions, nowMs: number): Selection {
-  return {
-    filter,
-    statuses: options.status,
-    sinceMs: options.since?.(nowMs),
-    limit: limitOf(options),
-    isForIds: isForIds(options),
+const defaultLimit = 20;
+const listPatienceMs = 5000;
+const dayMs = 24 * 3_600_000;
+
+/** Lists triggers and runs of this machine, newest first. */
+export async function list(
+  name: string | undefined,
+  flags: ListFlags,
+  context: Context,
+): Promise<CommandResult> {
+  const settings = resolveSettings(context);
+  const journal = openJournal(context, settings);
+  const automation = name === undefined ? undefined : parseAutomation(name, settings);
+  const hasSettings = settings.baseUrl !== undefined && settings.apiKey !== undefined;
+  const ports = flags.offline || !hasSettings ? undefined : (await open(context)).ports;
+  const entries = selectEntries(automation, flags, journal);
+  if (automation && entries.length === 0) {
+    throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
+  }
+  const {
+    statuses,
+    sinceMs,
+    limit = sinceMs === undefined ? defaultLimit : Number.POSITIVE_INFINITY,
+  } = flags;
+  const recent = readableEntries(journal);
+  const report = (entry: JournalEntry) =>
+    reportOf(entry, recent, ports, flags.giveUpAfterMs ?? listPatienceMs, context);
+  if (!statuses) {
+    const shown = entries.slice(0, limit);
+    return { reports: await Promise.all(shown.map(report)), show: 'rows' };
+  }
+  // The status of an unfinished run has to be asked for before it can be compared.
+  const compared = entries.filter(
+    (entry) => isUnfinished(entry) || statuses.includes(recordedWord(entry)),
+  );
+  const reports = await Promise.all(
+    compared.map(async (entry) => ({ entry, row: await report(entry) })),
+  );
+  const rows = reports.flatMap(({ row }) => (isWanted(row, statuses) ? [row] : []));
+  return { reports: rows.slice(0, limit), show: 'rows' };
+}
+
+/** A run that couldn't be polled is shown, because it may be one that is asked for. */
+const isWanted = (row: Report, statuses: readonly string[]) =>
+  statuses.includes(statusWordOf(row)) ||
+  (row.kind === 'unreadable' && row.decidesExitCode !== false);
+
+/** Newest first. */
+function selectEntries(
+  automation: Automation | undefined,
+  { limit = defaultLimit, sinceMs, latest, statuses }: ListFlags,
+  journal: Journal,
+): JournalEntry[] {
+  const isSelected = (entry: JournalEntry) => entry.atMs >= (sinceMs ?? 0);
+  if (automation) {
+    const entries = journal
+      .search(automation.name)
+      .filter((entry) => isSameAutomation(entry.automation, automation));
+    return latest ? latestOf(entries.toReversed()) : entries.filter(isSelected).toReversed();
+  }
+  if (latest) return latestOf(journal.recentUntil(() => false).toReversed());
+  if (sinceMs !== undefined) return journal.recent(sinceMs).filter(isSelected).toReversed();
+  const countsForLimit = (entry: JournalEntry) =>
+    !statuses || statuses.includes(recordedWord(entry));
+  return journal
+    .recentUntil((entries) => entries.filter(countsForLimit).length >= limit)
+    .toReversed();
+}
+
+/** Of each automation the newest unfinished entry, else the newest. */
+function latestOf(entries: readonly JournalEntry[]): JournalEntry[] {
+  const latest = new Map<string, JournalEntry>();
+  for (const entry of entries) {
+    const id = `${entry.automation.projectId}/${entry.automation.name}`;
+    const other = latest.get(id);
+    if (!other || (!isUnfinished(other) && isUnfinished(entry))) latest.set(id, entry);
+  }
+  return [...latest.values()];
+}
+
+const isUnfinished = ({ executionId, status }: JournalEntry) =>
+  executionId !== undefined && !status?.isFinal;
+
+/** The word of the status column, as far as the journal knows. */
+function recordedWord(entry: JournalEntry): string {
+  if (isUnknown(entry)) return 'UNKNOWN';
+  if (entry.notStarted) return 'NOT_STARTED';
+  return entry.status?.status ?? 'RUNNING';
+}
+
+/** The word of the status column. */
+export function statusWordOf(report: Report): string {
+  switch (report.kind) {
+    case 'run':
+      return report.status?.status ?? 'RUNNING';
+    case 'unknown':
+      return 'UNKNOWN';
+    case 'not_started':
+      return 'NOT_STARTED';
+    case 'unreadable':
+      return report.failure.kind === 'not_found'
+        ? 'NOT_FOUND'
+        : (report.recorded?.status.status ?? 'RUNNING');
+    default:
+      return '-';
+  }
+}
+
+async function reportOf(
+  entry: JournalEntry,
+  recent: readonly JournalEntry[],
+  ports: Ports | undefined,
+  patienceMs: number,
+  { clock }: Context,
+): Promise<Report> {
+  const { automation, executionId, trigger, atMs, notStarted } = entry;
+  if (executionId === undefined) {
+    const facts = { automation, atMs, decidesExitCode: false };
+    if (notStarted) return { kind: 'not_started', ...facts, failure: notStarted };
+    const { idempotencyKey = '', isKeyGiven = false } = trigger ?? {};
+    return { ...unknownReport({ automation, idempotencyKey, isKeyGiven }, responseLost), ...facts };
+  }
+  const row = {
+    automation,
+    executionId,
+    atMs,
+    decidesExitCode: false,
+    reason: entry.status?.reason,
   };
+  const status = recordedStatus(entry);
+  const usualMs = usualOf(automation, recent);
+  const recorded: RunReport = { kind: 'run', ...row, status, usualMs };
+  if (status.isFinal) return recorded;
+  const ageMs = clock.nowMs() - (entry.status?.atMs ?? atMs);
+  const aged = { recorded: { status, ageMs } };
+  if (!ports || clock.nowMs() - atMs > dayMs) return { ...recorded, ...aged };
+  const polled = await readStatus({ automation, executionId }, patienceMs, ports);
+  if (polled.kind === 'run') return { ...polled, ...row, usualMs };
+  // That the service doesn't know the run is an answer.
+  const decidesExitCode = polled.failure.kind !== 'not_found';
+  return { ...polled, ...aged, decidesExitCode };
 }
 
-/** With `-q` and without `--json`, only the ids are printed, and by default those of all runs. */
-const isForIds = ({ quiet, ...output }: ListOptions) => quiet === true && !wantsData(output);
-
-const limitOf = ({ limit, since, ...output }: ListOptions) =>
-  limit ?? (since || isForIds(output) ? Number.POSITIVE_INFINITY : defaults.listLimit);
+/** What the journal has, in the shape that the service would send. */
+function recordedStatus(entry: JournalEntry): RunStatus {
+  const { automation, executionId, status, atMs } = entry;
+  const { status: word = 'RUNNING', isFinal = false, startedAtMs = atMs } = status ?? {};
+  const { completedAtMs, creditsCharged, reason } = status ?? {};
+  const iso = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+  const document = {
+    executionId,
+    projectId: automation.projectId,
+    automationName: automation.name,
+    status: word,
+    startedAt: iso(startedAtMs),
+    completedAt: iso(completedAtMs),
+    ...(creditsCharged === undefined ? {} : { creditsCharged }),
+    ...(reason === undefined ? {} : { error: { message: reason } }),
+  };
+  return { status: word, isFinal, startedAtMs, completedAtMs, creditsCharged, document };
+}

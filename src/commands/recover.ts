@@ -1,153 +1,155 @@
-import { Command } from 'commander';
-import { define, type OptionsOf } from '../cli/command.ts';
-import { asTyped, giveUpAfter, selectionHelp } from '../cli/options.ts';
-import { flawOfAutomation, parseAutomationNames } from '../connection/arguments.ts';
-import { connect } from '../connection/connect.ts';
-import type { Connection } from '../connection/connection.ts';
-import { automationsIn } from '../connection/known-automations.ts';
-import { isJournalIncomplete, journalPlace } from '../connection/open-journal.ts';
-import { isAmong, type NamedAutomation } from '../journal/entry-filter.ts';
-import { diagnosticOf } from '../messages/outcome-diagnostics.ts';
-import { reportOfRecovery, sentenceOfRecovery } from '../messages/recovery-sentences.ts';
-import { wantsData } from '../output/command-result.ts';
-import { printDiagnostic, printSentence } from '../output/print-message.ts';
-import { exitNameOfOutcome } from '../run/exit-of.ts';
-import { defaults } from '../run/limits.ts';
-import { didYouMean } from '../run/near-words.ts';
-import { type OutcomeOf, type Recovery, type TriggerOutcome, targetOf } from '../run/outcome.ts';
-import { Problem } from '../run/problem.ts';
-import { quotedName, quotedNames } from '../run/quote.ts';
-import type { Target } from '../run/run.ts';
-import { optionalValue } from '../settings/table.ts';
-import { recoverAll } from '../start/recover.ts';
+import type { Context } from '../context.ts';
+import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
+import type { Journal } from '../journal/journal.ts';
+import { Problem, type Report, type UnknownReport } from '../run/report.ts';
+import { isSameAutomation } from '../run/run.ts';
+import { responseLost, startRun, unknownReport } from '../run/start-run.ts';
+import { parseAutomation } from './automation.ts';
+import type { CommandResult } from './command.ts';
+import { deadlineOf, type FollowFlags, follow, readPatienceMs } from './follow.ts';
+import { type Opened, open } from './open.ts';
+import { maySendAgain } from './trigger.ts';
 
-const command = new Command('recover')
-  .description(
-    'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
-  )
-  .argument('[automation...]', selectionHelp)
-  .option('--dry-run', 'list unresolved triggers without sending anything')
-  .option(
-    '--resend',
-    `resend triggers even if that could start a second run, or if they are older than ${asTyped(defaults.recoverMaxAgeMs)}`,
-  )
-  .addOption(giveUpAfter);
+export interface RecoverFlags extends FollowFlags {
+  watch?: boolean;
+}
 
-type RecoverOptions = OptionsOf<typeof command>;
-
-export const recover = define(command, {
-  triggersRuns: true,
-  flawOf: flawOfAutomation,
-  examples: [
-    ['runctl recover --dry-run', 'list unresolved triggers and which of them would be sent'],
-    ['runctl recover', 'resolve them'],
-    ['runctl recover nightly', 'resolve the triggers of one automation'],
-  ],
-  /** Exits with 0 if nothing is left unresolved. */
-  async run([automations], options, context) {
-    const connection = await connect(options, context, { needed: true });
-    const named = parseAutomationNames(automations, optionalValue(connection.settings.project));
-    const unknown = unknownAutomation(named, connection);
-    if (unknown) return { outcomes: [unknown] };
-    const isSelected = (target: Target) => isAmong(named, target);
-    const outcomes: TriggerOutcome[] = [];
-    for (const recovery of await recoverAll(options, connection, isSelected)) {
-      reportRecovery(recovery, options, connection);
-      const recover = reportOfRecovery(recovery, options);
-      outcomes.push({ ...recovery.outcome, fields: { recover } });
-    }
-    const isIncomplete = isJournalIncomplete(context);
-    const hasNothing = outcomes.length === 0 && !options.quiet && !isIncomplete;
-    return {
-      outcomes,
-      hintContext: connection.hintContext,
-      isSafeToRepeat: !options.resend,
-      unreported: [],
-      notices: hasNothing ? [nothingToRecover(automations, connection)] : [],
-      // Triggers whose records are missing in the journal can't be recovered, so the command must
-      // not succeed.
-      exit: isIncomplete ? 'output_error' : 'ok',
-    };
-  },
-});
+const hourMs = 3_600_000;
+const maxAgeMs = 4 * hourMs;
+const dayMs = 24 * hourMs;
+/** How far back unknown triggers are searched for. */
+const searchedMs = 7 * dayMs;
 
 /**
- * The problem of the first named automation that the journal doesn't have, if that is likely a
- * mistake: the journal has a similar name, or something to recover. Otherwise it is no problem,
- * because on a new machine a script may run `recover` before its first trigger.
+ * Sends unknown triggers again, which finds the run, or starts it if the request never arrived. Of
+ * those that it doesn't send it says what to look for.
  */
-function unknownAutomation(
-  named: readonly NamedAutomation[],
-  { journal, baseUrl }: Connection,
-): OutcomeOf<'problem'> | undefined {
-  const automation = named.find((each) => !journal.hasRecord({ baseUrl, automations: [each] }));
-  if (!automation) return undefined;
-  const { projectId, automationName } = automation;
-  const open = journal.unresolved({ baseUrl }).map(({ target }) => target.automationName);
-  const near = didYouMean(automationName, [...automationsIn({ journal, baseUrl }), ...open]);
-  if (near === undefined && open.length === 0) return undefined;
-  const message = `this machine has no record of ${quotedName({ automationName })}`;
-  const hint = near ?? 'list the unresolved triggers: `runctl recover --dry-run`';
+export async function recover(
+  name: string | undefined,
+  flags: RecoverFlags,
+  context: Context,
+): Promise<CommandResult> {
+  const opened = await open(context);
+  const { journal, settings } = opened;
+  const nowMs = context.clock.nowMs();
+  const automation = name === undefined ? undefined : parseAutomation(name, settings);
+  const entries = automation
+    ? journal
+        .search(automation.name)
+        .filter((each) => isSameAutomation(each.automation, automation))
+    : journal.recent(nowMs - searchedMs);
+  if (automation && entries.length === 0) {
+    throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
+  }
+  // Whoever names the automation hears again of what was reported within its day.
+  const isWanted = (entry: JournalEntry) =>
+    stillCounts(entry) ||
+    (automation !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs);
+  const wanted = entries.filter(isWanted);
+  if (wanted.length === 0) {
+    context.emit({ type: 'note', text: 'nothing to recover: no trigger is unknown' });
+  }
+  const reports = await Promise.all(
+    wanted.map((entry) => recoverOne(entry, entries, flags, opened, context)),
+  );
   return {
-    kind: 'problem',
-    target: projectId === undefined ? undefined : { projectId, automationName },
-    triggerInfo: { attribution: 'no_run', idempotencyKey: null, isSafeToRepeat: true },
-    problem: new Problem({ name: 'not_found', message, hint }),
+    reports: reports.flat(),
+    show: flags.watch ? 'summaries' : 'ids',
+    afterPrint: () => recordReported(reports.flat(), wanted, journal, context),
   };
 }
 
-function nothingToRecover(names: readonly string[], { baseUrl, context }: Connection): string {
-  const whose = names.length > 0 ? ` of ${quotedNames(names)}` : '';
-  return `Nothing to recover: no unresolved triggers${whose} from the last 24h ${journalPlace(baseUrl, context)}.`;
+/** By its first `sent` that wasn't refused, forward or back, because clocks are set both ways. */
+const ageMs = ({ trigger }: JournalEntry, nowMs: number) =>
+  Math.abs(nowMs - (trigger?.openSents[0]?.atMs ?? 0));
+
+/** Nothing if another command has resolved it meanwhile, and no run was started. */
+async function recoverOne(
+  entry: JournalEntry,
+  entries: readonly JournalEntry[],
+  flags: RecoverFlags,
+  opened: Opened,
+  context: Context,
+): Promise<Report[]> {
+  const { automation, trigger } = entry;
+  if (!trigger) return [];
+  const { idempotencyKey, isKeyGiven, openSents } = trigger;
+  const sendable = { automation, idempotencyKey, isKeyGiven };
+  const atMs = openSents[0]?.atMs ?? entry.atMs;
+  const unsent = whyNotSent(entry, entries, opened, context);
+  if (unsent) return [{ ...unknownReport(sendable, responseLost), atMs, ...unsent }];
+
+  const options = {
+    patienceMs: flags.giveUpAfterMs ?? readPatienceMs,
+    deadlineMs: deadlineOf(flags, context),
+    ifActive: 'fail' as const,
+    areKeysIgnored: false,
+    unknownSinceMs: atMs,
+  };
+  const report = await startRun(sendable, options, opened.ports);
+  if (report.kind === 'not_started') return [];
+  if (report.kind === 'unknown') return [{ ...report, atMs, isRecoverable: true }];
+  if (!flags.watch) return [report];
+  const run = { automation, executionId: report.executionId };
+  const found = { isAccepted: true, isRecorded: true };
+  const followed = await follow(run, found, flags, opened, context);
+  return [{ ...followed, trigger: report.trigger, isLastRun: true }];
 }
 
-/** Prints how a trigger was resolved. With `-q`, prints it only if a person must act. */
-function reportRecovery(recovery: Recovery, options: RecoverOptions, connection: Connection): void {
-  const { hintContext, context, emit } = connection;
-  const { outcome } = recovery;
-  const { run } = outcome;
-  const message = sentenceOfRecovery(recovery, options, hintContext);
-  if (run && !options.quiet && !wantsData(options)) context.stdout.write(`${run.executionId}\n`);
-  switch (reportKindOf(recovery, options)) {
-    case 'warning':
-      emit({ event: 'warning', name: 'superseded_trigger', message, target: targetOf(outcome) });
-      break;
-    case 'problem':
-      printDiagnostic({ ...diagnosticOf(outcome, hintContext), message }, context);
-      break;
-    case 'failed_run': {
-      const hint = run && `\`runctl result ${hintContext.argumentOf(run)}\``;
-      printDiagnostic({ message, hint }, context);
-      break;
+type Unsent = Pick<UnknownReport, 'notSentBecause' | 'isRecoverable' | 'isRepeatable'>;
+
+/** Undefined if it may be sent again. */
+function whyNotSent(
+  entry: JournalEntry,
+  entries: readonly JournalEntry[],
+  opened: Opened,
+  { clock }: Context,
+): Unsent | undefined {
+  const ageNowMs = ageMs(entry, clock.nowMs());
+  const later = entries.filter(
+    (other) => other.place > entry.place && isSameAutomation(other.automation, entry.automation),
+  );
+  const told = { isRecoverable: false };
+  const isKeyUsable = maySendAgain(entry, opened);
+  const isRepeatable = isKeyUsable && ageNowMs < dayMs;
+  if (later.some(({ executionId }) => executionId !== undefined)) {
+    return { notSentBecause: 'a later trigger has a run', ...told };
+  }
+  if (later.some(isUnknown))
+    return { notSentBecause: 'a later trigger is unknown, too', ...told, isRepeatable };
+  if (opened.settings.idempotencyKeys.value === 'ignored') {
+    return { notSentBecause: 'idempotency keys are ignored', ...told };
+  }
+  if (ageNowMs > maxAgeMs)
+    return { notSentBecause: 'it is more than 4h old', ...told, isRepeatable };
+  if (isKeyUsable) return undefined;
+  if (entry.trigger?.openSents.some(({ areKeysIgnored }) => areKeysIgnored)) {
+    return { notSentBecause: 'idempotency keys were ignored when it was sent', ...told };
+  }
+  // Another profile's sweep may find its run.
+  return { notSentBecause: 'it was sent with another API key', isRecoverable: true };
+}
+
+/** What has been printed counts no more, until it is sent again. */
+function recordReported(
+  reports: readonly Report[],
+  wanted: readonly JournalEntry[],
+  journal: Journal,
+  { emit }: Context,
+): void {
+  const told = reports.flatMap((report) =>
+    report.kind === 'unknown' && report.isRecoverable === false
+      ? (report.trigger?.idempotencyKey ?? [])
+      : [],
+  );
+  for (const { automation, trigger } of wanted) {
+    if (!trigger || !told.includes(trigger.idempotencyKey)) continue;
+    const sentIds = trigger.openSents.map(({ id }) => id);
+    const record = { type: 'reported' as const, automation, key: trigger.idempotencyKey, sentIds };
+    try {
+      journal.append(record, { isDurable: true });
+    } catch (error) {
+      emit({ type: 'warning', text: `the journal can't be written: ${(error as Error).message}` });
     }
-    case 'sentence':
-      if (isSentenceShown(options)) printSentence(message, context);
-      break;
   }
 }
-
-/** How a recovery is reported. Undefined if it isn't. */
-function reportKindOf(
-  recovery: Recovery,
-  { dryRun, quiet }: RecoverOptions,
-): 'warning' | 'problem' | 'failed_run' | 'sentence' | undefined {
-  const { outcome } = recovery;
-  if (quiet && isStillBeingSent(recovery)) return undefined;
-  // That a later trigger has a run is reported only once, and somebody has to look for the run of
-  // this one.
-  if (inDoubtKindOf(outcome) === 'superseded') return dryRun ? 'sentence' : 'warning';
-  if (outcome.kind === 'in_doubt' || outcome.kind === 'problem') return 'problem';
-  // Nobody else may be watching a run that failed.
-  if (outcome.run && exitNameOfOutcome(outcome) !== 'ok') return 'failed_run';
-  return 'sentence';
-}
-
-const isSentenceShown = ({ dryRun, quiet, ...output }: RecoverOptions) =>
-  !wantsData(output) && (dryRun || !quiet);
-
-const inDoubtKindOf = (outcome: TriggerOutcome) =>
-  outcome.kind === 'in_doubt' ? outcome.inDoubt.reason.kind : undefined;
-
-/** Another process is still sending it, and hasn't been for so long that a person should look. */
-const isStillBeingSent = ({ outcome, ageMs }: Recovery) =>
-  inDoubtKindOf(outcome) === 'sending' && ageMs <= defaults.recoverMaxAgeMs;

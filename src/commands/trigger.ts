@@ -1,144 +1,172 @@
-import { Command, Option } from 'commander';
-import { define, type OptionsOf } from '../cli/command.ts';
-import { automationHelp, withWatchFlags } from '../cli/options.ts';
-import { automationPlaceholder, idempotencyKey } from '../cli/values.ts';
-import { flawOfAutomation, parseAutomationArgument } from '../connection/arguments.ts';
-import type { Connection } from '../connection/connection.ts';
-import { automationsIn } from '../connection/known-automations.ts';
-import { journalOf } from '../connection/open-journal.ts';
-import type { CommandContext } from '../context.ts';
-import type { CommandResult } from '../output/command-result.ts';
-import { maxIdempotencyKey } from '../run/limits.ts';
-import type { OutcomeOf } from '../run/outcome.ts';
-import { usageProblem } from '../run/problem.ts';
-import { quotedName, shellWord } from '../run/quote.ts';
-import { fullNameOf, randomUuid, type Target } from '../run/run.ts';
-import { triggerPath } from '../service/endpoints.ts';
-import { requiredValue, resolveWithoutApiKey } from '../settings/resolve.ts';
-import { optionalValue } from '../settings/table.ts';
-import type { StartRequest } from '../start/trigger-result.ts';
-import { triggerAll } from './trigger-all.ts';
-import { connectToWatch } from './watch-and-report.ts';
+import type { Context } from '../context.ts';
+import { type JournalEntry, stillCounts } from '../journal/entries.ts';
+import type { Trigger } from '../run/ports.ts';
+import { type DoneReport, Problem, type Report, type RunReport } from '../run/report.ts';
+import { type Automation, isSameAutomation } from '../run/run.ts';
+import { responseLost, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import { formatDuration } from '../text/duration.ts';
+import { parseAutomations } from './automation.ts';
+import type { CommandResult } from './command.ts';
+import {
+  deadlineOf,
+  type FollowFlags,
+  follow,
+  followPatienceMs,
+  readableEntries,
+} from './follow.ts';
+import { type Opened, open } from './open.ts';
 
-const command = withWatchFlags(
-  new Command('trigger')
-    .description('start a run, and with --watch follow it until it finishes')
-    .argument('<automation...>', automationHelp)
-    .option('-w, --watch', 'follow the run until it finishes, then print its summary')
-    .addOption(
-      new Option(
-        '--if-active <what>',
-        "if it's already running: fail (default), skip, or wait for it (up to --timeout), then start",
-      ).choices(['fail', 'skip', 'wait']),
-    )
-    .option('--dry-run', 'show what would be sent without sending it')
-    .optionsGroup('Starting:')
-    .option(
-      '--idempotency-key <key>',
-      `makes repeats safe: one key starts one run (${automationPlaceholder} stands for project and name)`,
-      idempotencyKey,
-    ),
-);
+export interface TriggerFlags extends FollowFlags {
+  watch?: boolean;
+  ifActive?: 'fail' | 'skip' | 'wait';
+  idempotencyKey?: string;
+  dryRun?: boolean;
+}
 
-type TriggerOptions = OptionsOf<typeof command>;
+const dayMs = 24 * 3_600_000;
 
-// A longer list of names would push the example off the screen.
-const maxNamed = 8;
-
-export const trigger = define(command, {
-  triggersRuns: true,
-  flawOf: flawOfAutomation,
-  examples: [
-    ['id=$(runctl trigger nightly)', 'start a run, keep its id'],
-    ['runctl trigger nightly --watch', 'follow it and exit with its code'],
-    ['runctl trigger nightly --if-active skip', "exit with 0 if it's running"],
-    [
-      'runctl trigger nightly --idempotency-key "nightly-$(date +%F)"',
-      'start at most one run a day',
-    ],
-  ],
-  whenMissing: recordedNamesHint,
-  async run([names], options, context) {
-    checkFlagsThatNeedOthers(options);
-    const idempotencyKeyOf = parseKeyTemplate(options, names.length);
-    const connection = await connectToWatch(options, context, { quiet: false });
-    const project = () => requiredValue('project', connection.settings);
-    const requests = names.map((name) => {
-      const target = parseAutomationArgument(name, project);
-      return {
-        target,
-        body: '{}',
-        idempotencyKey: idempotencyKeyOf(target),
-        ifActive: options.ifActive,
-      };
-    });
-    return options.dryRun
-      ? dryRun(requests, connection)
-      : triggerAll(requests, options, connection);
-  },
-});
-
-/** Throws a usage problem for a flag that has no meaning without another flag. */
-function checkFlagsThatNeedOthers({ watch, ifActive, interval, onFinal }: TriggerOptions): void {
-  if (watch) return;
-  if (onFinal !== undefined) throw usageProblem('--on-final needs --watch', 'add `--watch`');
-  if (interval !== undefined && ifActive !== 'wait') {
-    throw usageProblem('--interval needs --watch or --if-active wait', 'add `--watch`');
+/** Starts a run of each automation, at once, and follows them with `watch`. */
+export async function trigger(
+  names: readonly string[],
+  flags: TriggerFlags,
+  context: Context,
+): Promise<CommandResult> {
+  const { idempotencyKey, watch = false, dryRun = false } = flags;
+  if (idempotencyKey !== undefined && names.length > 1) {
+    throw new Problem('--idempotency-key is the key of one automation, and there are several');
   }
-}
-
-/** A hint that names the automations triggered here before. */
-function recordedNamesHint(context: CommandContext): string | undefined {
-  const baseUrl = optionalValue(resolveWithoutApiKey({}, context.env).baseUrl);
-  const names = [...automationsIn({ journal: journalOf(context, { quiet: true }), baseUrl })];
-  if (names.length === 0) return undefined;
-  const shown = names.slice(0, maxNamed).map(shellWord).join(', ');
-  return `known on this machine: ${shown}\nsee \`runctl trigger --help\``;
-}
-
-/**
- * Shows what would be sent. An idempotency key that wasn't given is only an example, because each
- * command generates a new one.
- */
-function dryRun(requests: readonly StartRequest[], { baseUrl }: Connection): CommandResult {
-  const unsent = requests.map(({ target, body, idempotencyKey = randomUuid() }) => {
-    const url = `${baseUrl}${triggerPath(target)}`;
-    return { target, url, body: JSON.parse(body), idempotencyKey };
-  });
-  const outcomes = unsent.map(({ target, url, body, idempotencyKey }): OutcomeOf<'dry_run'> => {
-    const request = { method: 'POST', url, idempotencyKey, body };
-    const triggerInfo = { attribution: 'no_run', idempotencyKey, isSafeToRepeat: true } as const;
-    return { kind: 'dry_run', target, triggerInfo, fields: { request } };
-  });
-  const texts = unsent.map(
-    ({ url, body, idempotencyKey }) =>
-      `POST ${url}\nIdempotency-Key: ${idempotencyKey}\n\n${JSON.stringify(body)}\n`,
-  );
-  return {
-    outcomes,
-    forPeople: { text: () => texts.join('\n'), note: 'Dry run: nothing was sent.' },
+  const automations = parseAutomations(names, resolveSettings(context));
+  const opened = await open(context);
+  const show = watch ? 'summaries' : 'ids';
+  if (dryRun) {
+    return { reports: automations.map((each) => dryRunReport(each, opened)), show: 'text' };
+  }
+  for (const automation of automations) warnOfUnknown(automation, idempotencyKey, opened);
+  const triggerOne = async (automation: Automation): Promise<Report> => {
+    const started = await start(automation, flags, opened, context);
+    if (started.kind !== 'run') return started;
+    const { executionId } = started;
+    const run = { automation, executionId };
+    context.emit({ type: 'started', run });
+    if (!watch) return started;
+    const isNew = started.trigger?.started !== 'no';
+    const followed = await follow(
+      run,
+      { isAccepted: isNew, isRecorded: true },
+      flags,
+      opened,
+      context,
+    );
+    return { ...followed, trigger: started.trigger, isLastRun: true };
   };
+  return { reports: await Promise.all(automations.map(triggerOne)), show };
+}
+
+function start(
+  automation: Automation,
+  flags: TriggerFlags,
+  opened: Opened,
+  context: Context,
+): Promise<StartReport> {
+  const { idempotencyKey: givenKey, ifActive = 'fail', giveUpAfterMs, intervalMs } = flags;
+  const { ports, settings } = opened;
+  const options = {
+    patienceMs: giveUpAfterMs ?? followPatienceMs,
+    deadlineMs: deadlineOf(flags, context),
+    ifActive,
+    intervalMs,
+    areKeysIgnored: settings.idempotencyKeys.value === 'ignored',
+  };
+  if (givenKey === undefined) {
+    const minted = { automation, idempotencyKey: ports.newKey(), isKeyGiven: false };
+    return startRun(minted, options, ports);
+  }
+  const given = { automation, idempotencyKey: givenKey, isKeyGiven: true };
+  const entry = recordedEntry(given, opened, context);
+  if (entry?.executionId !== undefined) {
+    return Promise.resolve(replayed(given, entry.executionId, context));
+  }
+  const firstSent = entry?.trigger?.openSents[0];
+  if (!firstSent) return startRun(given, options, ports);
+  if (!maySendAgain(entry, opened)) return Promise.resolve(unknownReport(given, responseLost));
+  return startRun(given, { ...options, unknownSinceMs: firstSent.atMs }, ports);
 }
 
 /**
- * The idempotency key of each automation, in which `{automation}` stands for its project and name.
- * Throws a usage problem for one that several would share, or that is too long.
+ * What the journal has of a given key that wasn't refused. Throws a `Problem` if the service may
+ * have forgotten the key, or if it belongs to another automation.
  */
-function parseKeyTemplate(
-  { idempotencyKey: template }: TriggerOptions,
-  automations: number,
-): (target: Target) => string | undefined {
-  if (template === undefined) return () => undefined;
-  if (automations > 1 && !template.includes(automationPlaceholder)) {
-    throw usageProblem(
-      'several automations need an idempotency key each',
-      `put ${automationPlaceholder} into \`--idempotency-key\`: it stands for the project and the name`,
+function recordedEntry(
+  { automation, idempotencyKey }: Trigger,
+  { journal }: Opened,
+  { clock, emit }: Context,
+): JournalEntry | undefined {
+  let entries: JournalEntry[];
+  try {
+    entries = journal.search(idempotencyKey);
+  } catch (error) {
+    emit({ type: 'warning', automation, text: (error as Error).message });
+    return undefined;
+  }
+  const sent = entries.filter(
+    ({ trigger }) => trigger?.idempotencyKey === idempotencyKey && trigger.openSents.length > 0,
+  );
+  const other = sent.find((entry) => !isSameAutomation(entry.automation, automation));
+  if (other) {
+    throw new Problem(
+      `the idempotency key ${idempotencyKey} was sent for ${other.automation.name}; use another one for ${automation.name}`,
     );
   }
-  return (target) => {
-    const key = template.replaceAll(automationPlaceholder, encodeURIComponent(fullNameOf(target)));
-    if (key.length <= maxIdempotencyKey) return key;
-    const message = `the idempotency key for ${quotedName(target)} is longer than ${maxIdempotencyKey} characters`;
-    throw usageProblem(message, 'choose a shorter one');
+  const [entry] = sent;
+  const ageMs = clock.nowMs() - (entry?.trigger?.openSents[0]?.atMs ?? clock.nowMs());
+  if (Math.abs(ageMs) > dayMs) {
+    throw new Problem(
+      `the idempotency key ${idempotencyKey} was first sent ${formatDuration(Math.abs(ageMs))} ago, and services forget keys after 24h; use a new one`,
+    );
+  }
+  return entry;
+}
+
+/** Under the conditions of `recover` but age and order (docs/reference.md). */
+export function maySendAgain(
+  { trigger }: JournalEntry,
+  { settings, apiKey }: Pick<Opened, 'settings' | 'apiKey'>,
+): boolean {
+  const isHonored = settings.idempotencyKeys.value === 'honored';
+  const sents = trigger?.openSents ?? [];
+  return isHonored && sents.every((sent) => sent.apiKey === apiKey && !sent.areKeysIgnored);
+}
+
+function replayed(given: Trigger, executionId: string, { emit }: Context): RunReport {
+  const { automation, idempotencyKey, isKeyGiven } = given;
+  const text = `${automation.name} was already started with this idempotency key; nothing was sent`;
+  emit({ type: 'note', text });
+  const trigger = { started: 'no' as const, idempotencyKey, isKeyGiven };
+  return { kind: 'run', automation, executionId, trigger };
+}
+
+/** Names the unknown triggers of an automation that nobody has heard of yet. */
+function warnOfUnknown(automation: Automation, key: string | undefined, opened: Opened): void {
+  const unknown = readableEntries(opened.journal).filter(
+    (entry) =>
+      stillCounts(entry) &&
+      isSameAutomation(entry.automation, automation) &&
+      entry.trigger?.idempotencyKey !== key,
+  );
+  if (unknown.length === 0) return;
+  const which = unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
+  const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
+  opened.ports.emit({ type: 'warning', automation, text });
+}
+
+function dryRunReport(automation: Automation, { settings }: Opened): DoneReport {
+  const { projectId, name } = automation;
+  const url = `${settings.baseUrl?.value}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
+  return {
+    kind: 'done',
+    exit: 'ok',
+    text: `would send POST ${url}`,
+    document: { projectId, automationName: name, url },
   };
 }

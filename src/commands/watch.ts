@@ -1,112 +1,61 @@
-import { Command } from 'commander';
-import { define } from '../cli/command.ts';
-import { runHelp, withWatchFlags } from '../cli/options.ts';
-import {
-  flawOfRun,
-  isFromJournal,
-  parseRunArgument,
-  type RunArgument,
-} from '../connection/arguments.ts';
-import type { Connection } from '../connection/connection.ts';
-import { findRun } from '../connection/find-run.ts';
-import { isJournalIncomplete } from '../connection/open-journal.ts';
-import { refreshRuns } from '../connection/refresh.ts';
-import type { CommandContext } from '../context.ts';
-import { runHandleOf } from '../journal/run-handle.ts';
-import type { CommandResult } from '../output/command-result.ts';
-import { isUnfinished, runOf } from '../run/entry.ts';
-import { defaults } from '../run/limits.ts';
-import type { RunHandle, TargetOutcome } from '../run/outcome.ts';
-import { usageProblem } from '../run/problem.ts';
-import { namedRuns, printLastRun } from './named-runs.ts';
-import { connectToWatch, type WatchFlags, watchAndReport } from './watch-and-report.ts';
+import type { Context } from '../context.ts';
+import { stillCounts } from '../journal/entries.ts';
+import { Problem, type Report } from '../run/report.ts';
+import { responseLost, unknownReport } from '../run/start-run.ts';
+import type { CommandResult } from './command.ts';
+import { type FoundRun, findRun } from './find-run.ts';
+import { type FollowFlags, follow } from './follow.ts';
+import { type Opened, open } from './open.ts';
 
-const command = withWatchFlags(
-  new Command('watch')
-    .description('follow runs until they finish and print summaries')
-    .argument('[run...]', runHelp)
-    .option('--all', 'every unfinished run of the journal'),
-);
-
-export const watch = define(command, {
-  flawOf: flawOfRun,
-  examples: [
-    ['runctl watch @last', 'follow the last run'],
-    ['runctl watch nightly weekly', 'follow the last runs of two automations'],
-    ['runctl watch --all', 'follow every unfinished run'],
-    [
-      'runctl watch @last --timeout 10m --quiet',
-      'print only errors, and exit with 124 after ten minutes',
-    ],
-    [
-      'runctl watch @last --on-final \'notify-send runctl "$RUNCTL_STATUS"\'',
-      'run a command when the run has finished',
-    ],
-  ],
-  async run([runArguments], options, context) {
-    if (options.all) {
-      if (runArguments.length === 0) return watchUnfinished(options, context);
-      throw usageProblem('--all takes no run arguments', 'leave out one of the two');
-    }
-    const { texts, isDefault } = namedRuns(runArguments, options, context);
-    const named = texts.map(parseRunArgument);
-    const needed = named.some(isFromJournal);
-    const connection = await connectToWatch(options, context, { needed });
-    const handles = await findRuns(named, connection);
-    if (isDefault) for (const { run } of handles) printLastRun(run, context);
-    return watchAll(handles, options, connection);
-  },
-});
-
-async function watchUnfinished(flags: WatchFlags, context: CommandContext): Promise<CommandResult> {
-  const connection = await connectToWatch(flags, context, { needed: true });
-  const handles = await unfinishedRuns(connection);
-  if (handles.length > 0) return watchAll(handles, flags, connection);
-  const isSilent = flags.quiet || isJournalIncomplete(context);
-  return { forPeople: { note: isSilent ? undefined : 'No unfinished runs.' } };
+export interface WatchFlags extends FollowFlags {
+  all?: boolean;
 }
 
-async function findRuns(named: RunArgument[], connection: Connection): Promise<RunHandle[]> {
-  const handles: RunHandle[] = [];
-  for (const argument of named) handles.push(await findRun(argument, connection));
-  return handles;
-}
+const dayMs = 24 * 3_600_000;
 
-/**
- * The unfinished runs, oldest first. Runs that the service didn't know are included if it knows
- * them again.
- */
-async function unfinishedRuns(connection: Connection): Promise<RunHandle[]> {
-  const { journal, baseUrl, clock } = connection;
-  const open = journal.pollable({ baseUrl });
-  const unfinished = open.filter(isUnfinished);
-  const notFound = open.filter(({ kind }) => kind === 'not_found');
-  const { current } = await refreshRuns(notFound, defaults.listGiveUpAtTerminalMs, connection);
-  const again = notFound.filter(({ executionId }) => current.has(executionId));
-  return [...unfinished, ...again]
-    .reverse()
-    .map((entry) => runHandleOf(runOf(entry), entry, clock));
-}
-
-/**
- * Watches each run once, even if it was named twice, and reports them in the order of the
- * arguments.
- */
-function watchAll(
-  handles: readonly RunHandle[],
+/** Follows runs until they finish: those that are named, or every unfinished one of the last day. */
+export async function watch(
+  names: readonly string[],
   flags: WatchFlags,
-  connection: Connection,
+  context: Context,
 ): Promise<CommandResult> {
-  const distinct = new Map(handles.map((handle) => [keyOf(handle), handle]));
-  return watchAndReport(distinct.size, flags, connection, async (watcher) => {
-    const watchOne = async (handle: RunHandle): Promise<TargetOutcome> => {
-      const outcome = await watcher.watch(handle);
-      watcher.done(outcome);
-      return outcome;
-    };
-    const watches = new Map([...distinct].map(([key, handle]) => [key, watchOne(handle)]));
-    return Promise.all(handles.flatMap((handle) => watches.get(keyOf(handle)) ?? []));
+  const { all = false } = flags;
+  if (all === names.length > 0) throw new Problem('name a run, or use --all');
+  const opened = await open(context);
+  const { journal, settings } = opened;
+  const found = all
+    ? unfinishedRuns(opened, context)
+    : names.map((name) => findRun(name, journal, settings));
+  const ids = found.map(({ run }) => run.executionId);
+  const twice = ids.findIndex((id, index) => ids.indexOf(id) < index);
+  if (twice !== -1) throw new Problem(`${names[twice]} is a run that is named twice`);
+  for (const { note } of found) if (note) context.emit({ type: 'note', text: note });
+  const unknown = all ? unknownTriggers(opened) : [];
+  if (all && found.length + unknown.length === 0) {
+    context.emit({ type: 'note', text: 'no unfinished run of the last 24h to watch' });
+  }
+  const reports = await Promise.all(
+    found.map(async ({ run, isRecorded, isLastRun }): Promise<Report> => {
+      const known = { isAccepted: false, isRecorded };
+      return { ...(await follow(run, known, flags, opened, context)), isLastRun };
+    }),
+  );
+  return { reports: [...unknown, ...reports], show: 'summaries' };
+}
+
+function unfinishedRuns({ journal }: Opened, { clock }: Context): FoundRun[] {
+  return journal
+    .recent()
+    .filter(({ status, atMs }) => !status?.isFinal && atMs > clock.nowMs() - dayMs)
+    .flatMap(({ automation, executionId }) =>
+      executionId === undefined ? [] : [{ run: { automation, executionId }, isRecorded: true }],
+    );
+}
+
+function unknownTriggers({ journal }: Opened): Report[] {
+  return journal.recent().flatMap((entry) => {
+    const { automation, trigger, atMs } = entry;
+    if (!trigger || !stillCounts(entry)) return [];
+    return [{ ...unknownReport({ automation, ...trigger }, responseLost), atMs }];
   });
 }
-
-const keyOf = ({ run }: RunHandle) => JSON.stringify(run);

@@ -1,103 +1,91 @@
-import type { Target } from '../run/run.ts';
-import type { JsonObject } from '../system/json.ts';
+import type { Automation, JsonObject } from '../run/run.ts';
 
 /** What happens in a run. */
 export interface RunPlan {
-  /** 20 s by default. */
+  /** 20 s by default; above 0. */
   durationMs?: number;
-  /** The final status: COMPLETED by default. */
+  /** COMPLETED by default. */
   finalStatus?: string;
   steps?: { count?: number; failed?: number; skipped?: number };
-  output?: string | null;
-  error?: { type: string; message: string } | null;
+  output?: string;
+  error?: { type: string; message: string };
   creditsCharged?: number;
 }
 
-/** A run. What the service says of it depends only on the time. */
 export interface EmulatedRun {
-  target: Target;
+  automation: Automation;
   executionId: string;
-  idempotencyKey?: string;
-  /** When it started, by the clock of its caller, in ms since 1970. */
-  shownAtMs: number;
-  /** When it started by the emulator's clock, like every other time, in ms since 1970. */
-  startedAtMs: number;
-  endsAtMs: number;
+  idempotencyKey: string;
   plan: RunPlan;
+  /** Milliseconds since 1970. */
+  startedAtMs: number;
+  /** How much faster the run ages than its caller's clock runs. */
+  speed: number;
+  /** A response that names it was sent. */
+  isKnown: boolean;
+  isResultRead: boolean;
 }
 
-export const hasEnded = ({ endsAtMs }: EmulatedRun, nowMs: number): boolean => nowMs >= endsAtMs;
+const durationMs = ({ plan }: EmulatedRun): number => plan.durationMs ?? 20_000;
 
-const plannedStatusOf = ({ plan }: EmulatedRun): string => plan.finalStatus ?? 'COMPLETED';
+export const ageMsAt = ({ startedAtMs, speed }: EmulatedRun, nowMs: number): number =>
+  (nowMs - startedAtMs) * speed;
 
-/** The status of a run at this time of the emulator's clock. */
+export const hasEnded = (run: EmulatedRun, nowMs: number): boolean =>
+  ageMsAt(run, nowMs) >= durationMs(run);
+
 export const statusAt = (run: EmulatedRun, nowMs: number): string =>
-  hasEnded(run, nowMs) ? plannedStatusOf(run) : 'RUNNING';
+  hasEnded(run, nowMs) ? (run.plan.finalStatus ?? 'COMPLETED') : 'RUNNING';
 
-/** The credits that the run costs. */
-export const emulatedCreditsOf = ({ plan }: EmulatedRun): number => plan.creditsCharged ?? 12;
+const identityAt = (run: EmulatedRun, nowMs: number): JsonObject => ({
+  executionId: run.executionId,
+  projectId: run.automation.projectId,
+  automationName: run.automation.name,
+  status: statusAt(run, nowMs),
+});
 
-/** A time as callers see it: by their own clock, from the moment when the run began. */
-const shownTime = ({ shownAtMs, startedAtMs }: EmulatedRun, atMs: number) =>
-  new Date(shownAtMs + atMs - startedAtMs).toISOString();
+/** It counts from the start as the caller saw it, and so is in the future if the run ages faster. */
+const completedAt = (run: EmulatedRun): string =>
+  new Date(run.startedAtMs + durationMs(run)).toISOString();
 
-/** `AutomationExecution` in docs/service.openapi.json. */
-export function executionAt(run: EmulatedRun, nowMs: number): JsonObject {
-  const { startedAtMs, endsAtMs } = run;
+/** What the status endpoint answers. */
+export function executionDocument(run: EmulatedRun, nowMs: number): JsonObject {
+  const startedAt = new Date(run.startedAtMs).toISOString();
   return {
-    executionId: run.executionId,
-    ...run.target,
-    status: statusAt(run, nowMs),
+    ...identityAt(run, nowMs),
     title: null,
     message: null,
-    startedAt: shownTime(run, startedAtMs),
-    completedAt: hasEnded(run, nowMs) ? shownTime(run, endsAtMs) : null,
-    createdAt: shownTime(run, startedAtMs),
-    creditsCharged: hasEnded(run, nowMs) ? emulatedCreditsOf(run) : undefined,
+    startedAt,
+    completedAt: null,
+    createdAt: startedAt,
+    ...(hasEnded(run, nowMs) && {
+      completedAt: completedAt(run),
+      creditsCharged: run.plan.creditsCharged ?? 12,
+    }),
   };
 }
 
-/** `AutomationResult` in docs/service.openapi.json. */
-export function resultAt(run: EmulatedRun, nowMs: number): JsonObject {
-  const { executionId, target, plan, endsAtMs } = run;
-  const finalStatus = plannedStatusOf(run);
-  const { count = 3, failed = finalStatus === 'FAILED' ? 1 : 0, skipped = 0 } = plan.steps ?? {};
+/** What the result endpoint answers. */
+export function resultDocument(run: EmulatedRun, nowMs: number): JsonObject {
+  const identity = identityAt(run, nowMs);
+  const { finalStatus = 'COMPLETED', steps = {}, output, error } = run.plan;
+  const { count = 3, failed = finalStatus === 'FAILED' ? 1 : 0, skipped = 0 } = steps;
   if (!hasEnded(run, nowMs)) {
     const summary = { stepCount: count, succeededSteps: 0, failedSteps: 0, skippedSteps: 0 };
-    return {
-      executionId,
-      ...target,
-      status: 'RUNNING',
-      output: null,
-      summary,
-      error: null,
-      completedAt: null,
-    };
+    return { ...identity, output: null, summary, error: null, completedAt: null };
   }
-  const succeeded = count - failed - skipped;
+  const succeededSteps = count - failed - skipped;
+  const isCompleted = finalStatus === 'COMPLETED';
   return {
-    executionId,
-    ...target,
-    status: finalStatus,
-    output: plan.output === undefined ? defaultOutput(finalStatus) : plan.output,
-    summary: {
-      stepCount: count,
-      succeededSteps: succeeded,
-      failedSteps: failed,
-      skippedSteps: skipped,
-    },
-    error: finalStatus === 'COMPLETED' ? null : (plan.error ?? defaultError(finalStatus)),
-    completedAt: shownTime(run, endsAtMs),
+    ...identity,
+    output: output ?? (isCompleted ? 'The report was sent to 3 people.' : null),
+    summary: { stepCount: count, succeededSteps, failedSteps: failed, skippedSteps: skipped },
+    error: error ?? usualErrors[finalStatus] ?? null,
+    completedAt: completedAt(run),
   };
 }
 
-const defaultOutput = (status: string) =>
-  status === 'COMPLETED' ? 'The report was sent to 3 people.' : null;
-
-function defaultError(status: string): RunPlan['error'] {
-  if (status === 'TIMED_OUT')
-    return { type: 'timed_out', message: 'The run exceeded the time limit' };
-  if (status === 'FAILED')
-    return { type: 'step_failed', message: 'Step "Send the report": the mail server said no' };
-  return null;
-}
+const usualErrors: Record<string, RunPlan['error']> = {
+  FAILED: { type: 'step_failed', message: 'Step "Send the report": the mail server said no' },
+  TIMED_OUT: { type: 'timed_out', message: 'The run exceeded the time limit' },
+};

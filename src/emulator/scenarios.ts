@@ -1,14 +1,16 @@
-import { htmlReply, refusalReply, refusals } from './reply.ts';
+import { htmlPage, refusal } from './reply.ts';
 import type { Automations } from './service.ts';
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
 
-const badGateway = htmlReply(502, 'Bad Gateway');
-const tooManyRequests = refusalReply({ ...refusals.rateLimited, headers: { 'retry-after': '1' } });
-const endsSoon = { durationMs: 3 * secondMs };
+const tooManyRequests = (retryAfterSeconds: number) =>
+  refusal(429, 'rateLimited', 'Too many requests', { 'retry-after': `${retryAfterSeconds}` });
+const forbidden = refusal(403, 'forbidden', 'The API key may not do this');
+const always = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
+const short = { durationMs: 3 * secondMs };
 
+/** What the emulator can play. This file is also loaded to print the help, so it stays light. */
 export const scenarios = {
   happy: {
     description: 'a 20-second run that completes',
@@ -29,9 +31,14 @@ export const scenarios = {
       },
     },
   },
+  'lost-response': {
+    description: 'the first response to each trigger is lost',
+    automations: { '*': { losesFirst: ['trigger'] } },
+  },
   'bad-day': {
     description:
-      'a 2h50m run that completes despite lost responses, 429s, 502s, lost connections and proxy pages (try --speed 1200)',
+      'a 2h50m run that completes despite lost responses, 429s, 502s, lost connections and a ' +
+      "proxy's HTML page (try --speed 600)",
     automations: {
       '*': {
         durationMs: 170 * minuteMs,
@@ -40,54 +47,53 @@ export const scenarios = {
         creditsCharged: 340,
         losesFirst: ['trigger', 'result'],
         outages: [
-          { afterMs: hourMs, untilMs: 85 * minuteMs, reply: tooManyRequests },
-          { afterMs: 2 * hourMs, untilMs: 145 * minuteMs, reply: badGateway },
-          { afterMs: 145 * minuteMs, untilMs: 150 * minuteMs },
-          {
-            afterMs: 150 * minuteMs,
-            untilMs: 155 * minuteMs,
-            reply: htmlReply(200, 'Sign in to the proxy'),
-          },
+          { fromMs: 60 * minuteMs, untilMs: 85 * minuteMs, reply: tooManyRequests(1) },
+          { fromMs: 110 * minuteMs, untilMs: 130 * minuteMs, reply: htmlPage(502, 'Bad Gateway') },
+          { fromMs: 130 * minuteMs, untilMs: 145 * minuteMs },
+          { fromMs: 145 * minuteMs, untilMs: 160 * minuteMs, reply: htmlPage(200, 'Sign in') },
         ],
       },
     },
   },
-  'lost-answer': {
-    description:
-      'the first response to each trigger is lost, and repeating the trigger finds its run',
-    automations: { '*': { losesFirst: ['trigger'] } },
-  },
   'every-ending': {
     description:
-      'an automation for each exit code of trigger --watch, within 10 seconds: completes=0, fails=1, times-out=3, is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, disabled=11, response-lost=12, is-skipped=15',
+      'an automation for each exit code of trigger --watch: completes=0, fails=1, times-out=3, ' +
+      'is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, ' +
+      'disabled=11, response-lost=12, is-skipped=15; with --give-up-after 5s also ' +
+      'result-unreadable=13 and not-watchable=14',
     automations: {
-      completes: endsSoon,
-      fails: { ...endsSoon, finalStatus: 'FAILED' },
-      'times-out': { ...endsSoon, finalStatus: 'TIMED_OUT' },
-      'is-cancelled': { ...endsSoon, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
-      'already-running': { activeElsewhereMs: hourMs },
-      deleted: { refusal: refusals.unknownAutomation },
-      forbidden: { refusal: refusals.forbidden },
-      'no-credits': { refusal: refusals.noCredits },
-      'rate-limited': { refusal: { ...refusals.rateLimited, headers: { 'retry-after': '3600' } } },
-      disabled: { refusal: refusals.disabled },
+      completes: short,
+      fails: { ...short, finalStatus: 'FAILED' },
+      'times-out': { ...short, finalStatus: 'TIMED_OUT' },
+      'is-cancelled': { ...short, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
+      'already-running': { activeElsewhereMs: 60 * minuteMs },
+      deleted: {
+        refusal: refusal(404, 'automationNotFound', 'The project has no such automation'),
+      },
+      forbidden: { refusal: forbidden },
+      'no-credits': { refusal: refusal(402, 'insufficientCredits', 'The AI credit balance is 0') },
+      'rate-limited': { refusal: tooManyRequests(3600) },
+      disabled: { refusal: refusal(400, 'automationDisabled', 'The automation is disabled') },
       'response-lost': { losesFirst: ['trigger'], checksActiveFirst: true },
-      'is-skipped': { ...endsSoon, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
+      'result-unreadable': { ...short, outages: [{ ...always, endpoint: 'result' }] },
+      'not-watchable': { ...short, outages: [{ ...always, reply: forbidden }] },
+      'is-skipped': { ...short, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
     },
   },
   'keys-ignored': {
     description:
-      'like lost-answer, but idempotency keys are ignored: repeating a trigger of quick starts a second run; no response of steady is lost (try doctor --try-key steady)',
+      'like lost-response, but the service ignores idempotency keys, so repeating a trigger of ' +
+      'the automation quick starts a second run',
     automations: {
       '*': { losesFirst: ['trigger'], ignoresKeys: true },
       quick: { durationMs: 10, losesFirst: ['trigger'], ignoresKeys: true },
-      steady: { durationMs: 3 * secondMs, ignoresKeys: true },
     },
   },
   active: {
     description:
-      'the automation is already running, started elsewhere, for another 15 seconds (try --if-active wait)',
-    automations: { '*': { ...endsSoon, activeElsewhereMs: 15 * secondMs } },
+      'the automation is already running, started elsewhere, for another 15 seconds (try ' +
+      '--if-active wait)',
+    automations: { '*': { ...short, activeElsewhereMs: 15 * secondMs } },
   },
 } satisfies Record<string, { description: string; automations: Automations }>;
 

@@ -1,70 +1,74 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { usageProblem } from '../run/problem.ts';
-import { isLoopback } from '../system/loopback.ts';
-import { executionIdIn, type Reply, refusalReply, refusals } from './reply.ts';
-import { type Route, routeOf, type ServiceRequest } from './request.ts';
+import { text } from 'node:stream/consumers';
+import { type Reply, refusal } from './reply.ts';
 import { statusAt } from './run.ts';
-import type { EmulatedResponse, EmulatedService } from './service.ts';
-import { createSummary } from './summary.ts';
+import { type ScenarioName, scenarios } from './scenarios.ts';
+import {
+  type Automations,
+  createService,
+  respond,
+  type ServiceResponse,
+  summaryOf,
+} from './service.ts';
 
 export interface EmulatorOptions {
-  service: EmulatedService;
-  /** By default any free port. */
-  port?: number;
-  /** Seconds of the emulator's clock in a real second; above 0. */
+  /** `happy` by default. */
+  scenario?: ScenarioName;
+  /** Instead of a scenario's. */
+  automations?: Automations;
+  apiKey?: string;
+  /** How much faster than `nowMs` the runs age; above 0. */
   speed?: number;
+  /** Any free one by default. */
+  port?: number;
   nowMs(): number;
+  /** Called with a line about each request. */
   onRequest?(line: string): void;
 }
 
+export const emulatorApiKey = 'emulator-key';
+
 /** Only this machine can reach the emulator. */
 const host = '127.0.0.1';
-const maxBodyBytes = 2 ** 20;
 
-/** Serves a service over HTTP. Throws a usage problem for a port that is in use. */
+/** Serves a local copy of the service. Rejects with the error of `listen`. */
 export async function startEmulator({
-  service,
-  port = 0,
+  scenario = 'happy',
+  automations = scenarios[scenario].automations,
+  apiKey = emulatorApiKey,
   speed = 1,
+  port = 0,
   nowMs,
   onRequest,
 }: EmulatorOptions) {
-  const startedMs = nowMs();
-  const emulatedMs = () => startedMs + (nowMs() - startedMs) * speed;
-  const summary = createSummary();
-
-  const server = createServer(async (incoming, response) => {
-    const request = await readRequest(incoming);
-    if (!request) return void response.destroy();
-    const now = { realMs: nowMs(), emulatedMs: emulatedMs() };
-    const planned = isForLoopback(incoming) ? service.respond(request, now) : misdirected;
-    const route = routeOf(request);
-    onRequest?.(requestLineOf(request, route, planned));
-    const recordSent = summary.recordRequest(route, planned.reply);
-    response.once('close', () => response.writableFinished && recordSent());
-    response.setHeader('date', new Date(now.realMs).toUTCString());
-    const { send = sendWhole } = planned;
-    send(response, planned.reply);
+  const service = createService(automations, apiKey, speed);
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await text(incoming).catch(() => undefined);
+    if (body === undefined) return; // The client has left.
+    const atMs = nowMs();
+    const { method = '', url = '' } = incoming;
+    // Node joins the values of a header that comes twice, but for Set-Cookie.
+    const headers = incoming.headers as Record<string, string | undefined>;
+    const response = isForLoopback(incoming)
+      ? respond(service, { method, url, headers, body, atMs })
+      : notLoopback;
+    onRequest?.(lineOf(incoming, response));
+    if (response.isLost) outgoing.socket?.resetAndDestroy();
+    else send(outgoing, response.reply, atMs);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(port, error)));
+    server.once('error', reject);
     server.listen({ host, port }, resolve);
   });
-  const { port: boundPort } = server.address() as AddressInfo;
-  const runs = () => service.runs().map((run) => ({ ...run, status: statusAt(run, emulatedMs()) }));
 
   return {
-    /** The base URL, without a slash at its end. */
-    url: `http://${host}:${boundPort}`,
-    /** Every run as it is now, oldest first. */
-    runs,
-    /** What it has seen, in one line. */
-    summary: () =>
-      summary.line(
-        runs().flatMap(({ executionId, status }) => (status === 'RUNNING' ? [] : executionId)),
-      ),
-    /** Stops the server, and closes connections that hang. */
+    /** Without a slash at its end. */
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    /** Every run with its status now, oldest first. */
+    runs: () => service.runs.map((run) => ({ ...run, status: statusAt(run, nowMs()) })),
+    /** One line: triggers, runs, runs started twice, results not read. */
+    summary: () => summaryOf(service, nowMs()),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -73,69 +77,28 @@ export async function startEmulator({
   };
 }
 
-const misdirected: EmulatedResponse = { reply: refusalReply(refusals.notLoopback) };
+const notLoopback: ServiceResponse = {
+  reply: refusal(421, 'misdirectedRequest', 'The Host must be a name of this machine'),
+};
 
-/**
- * Whether the `Host` names this machine. A web page that attacks by DNS rebinding sends its own
- * name.
- */
-function isForLoopback({ headers }: IncomingMessage): boolean {
-  const url = `http://${headers.host}`;
-  return URL.canParse(url) && isLoopback(new URL(url).hostname);
+/** A web page that attacks by DNS rebinding sends the name of its own site. */
+const isForLoopback = ({ headers }: IncomingMessage): boolean =>
+  /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
+
+function send(outgoing: ServerResponse, { status, body, headers }: Reply, atMs: number): void {
+  const isPage = typeof body === 'string';
+  const type = isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
+  const date = new Date(atMs).toUTCString();
+  outgoing.writeHead(status, { 'content-type': type, date, ...headers });
+  outgoing.end(isPage ? body : JSON.stringify(body));
 }
 
-/**
- * Reads a complete request. Undefined if the client disconnects before its end, or sends too much.
- */
-async function readRequest(incoming: IncomingMessage): Promise<ServiceRequest | undefined> {
-  const { method = '', url = '' } = incoming;
-  const headers = Object.entries(incoming.headers).map(([name, value]) => [
-    name,
-    value?.toString(),
-  ]);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of incoming) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      // Any page in a browser on this machine may send requests.
-      if (bytes > maxBodyBytes) return undefined;
-    }
-  } catch {
-    return undefined;
-  }
-  return {
-    method,
-    url,
-    headers: Object.fromEntries(headers),
-    body: Buffer.concat(chunks).toString(),
-  };
-}
-
-/** Sends a complete reply, with its length. */
-export function sendWhole(response: ServerResponse, { status, headers, body }: Reply): void {
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
-}
-
-/** The line for a request, such as `trigger nightly: 201 RUNNING a5663ff0`. */
-function requestLineOf(
-  { method, url }: ServiceRequest,
-  route: Route,
-  { reply, failure }: EmulatedResponse,
-): string {
-  const subject =
-    route.kind === 'none' ? `${method} ${url}` : `${route.kind} ${route.target.automationName}`;
-  // The status of the run, or the code of the error.
-  const [, word] = /"(?:status|code)":"(\w+)"/.exec(reply.body) ?? [];
-  const facts = [reply.status, word, executionIdIn(reply)?.slice(0, 8), failure && `(${failure})`];
-  return `${subject}: ${facts.filter(Boolean).join(' ')}`;
-}
-
-function cannotListen(port: number, { code, message }: NodeJS.ErrnoException) {
-  const reason = code === 'EADDRINUSE' ? 'it is in use' : (code ?? message);
-  return usageProblem(
-    `the emulator can't listen on port ${port} of ${host}: ${reason}`,
-    'choose another port, or 0 for any free one',
-  );
+/** Such as `POST /v0/automation/00000000…/nightly/trigger 201 RUNNING a5663ff0 (response lost)`. */
+function lineOf({ method, url = '' }: IncomingMessage, { reply, isLost }: ServiceResponse): string {
+  const { body } = reply;
+  const { status, code, executionId } = typeof body === 'string' ? { status: 'HTML page' } : body;
+  const shortUrl = url.replace(/(?<=\/[\da-f]{8})(-[\da-f]{4}){3}-[\da-f]{12}/gi, '…');
+  const newId = method === 'POST' && `${executionId ?? ''}`.slice(0, 8);
+  const facts = [method, shortUrl, reply.status, status ?? code, newId];
+  return [...facts, isLost && '(response lost)'].filter(Boolean).join(' ');
 }

@@ -1,180 +1,278 @@
-import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { fullNameOf, type Target } from '../run/run.ts';
-import { jsonReply, type Refusal, type Reply, refusalReply, refusals } from './reply.ts';
-import { bodyRefusal, type Route, routeOf, type ServiceRequest } from './request.ts';
-import { type EmulatedRun, executionAt, hasEnded, type RunPlan, resultAt } from './run.ts';
+import { unescape as decode } from 'node:querystring';
+import type { Automation, JsonObject } from '../run/run.ts';
+import { type Reply, refusal } from './reply.ts';
+import {
+  ageMsAt,
+  type EmulatedRun,
+  executionDocument,
+  hasEnded,
+  type RunPlan,
+  resultDocument,
+} from './run.ts';
 
-/**
- * What happens to the runs of an automation, and to the requests about them. Times are by the
- * emulator's clock.
- */
+type Endpoint = 'trigger' | 'status' | 'result';
+
+/** What happens to an automation's runs, and to the requests about them. */
 export interface AutomationPlan extends RunPlan {
-  /** What every trigger gets, instead of a run. */
-  refusal?: Refusal;
-  /** How long a run of somebody else is active, from the first trigger on. */
+  /** What every trigger gets instead of a run. */
+  refusal?: Reply;
+  /** How long a run that was started elsewhere is active, from the service's first trigger on. */
   activeElsewhereMs?: number;
   /** The first response to each such request is lost. */
-  losesFirst?: readonly Route['kind'][];
+  losesFirst?: readonly Endpoint[];
   outages?: readonly Outage[];
   /** A repeated idempotency key starts another run. */
   ignoresKeys?: boolean;
-  /** Whether a run is active is checked before the idempotency key. */
+  /** Looks for an active run before it looks at the idempotency key. */
   checksActiveFirst?: boolean;
 }
 
-/** What polls get while their run is of a certain age. */
-export interface Outage {
-  afterMs: number;
+/** What requests about a run get while the run is of this age. */
+interface Outage {
+  fromMs: number;
   untilMs: number;
-  /** The response. By default there is none, and the connection is reset. */
+  /** Status and result by default. */
+  endpoint?: Endpoint;
+  /** By default the connection is reset. */
   reply?: Reply;
 }
 
-/** The plans by the automations' names. `*` is any other name, which isn't found without it. */
+/** Plans by the automation's name; `*` is any other name, which isn't found without it. */
 export type Automations = Readonly<Record<string, AutomationPlan>>;
 
-/** The two clocks, in milliseconds since 1970. */
-export interface Now {
-  realMs: number;
-  /** Runs follow it. */
-  emulatedMs: number;
+export interface ServiceRequest {
+  method: string;
+  /** The path, with the query if there is one. */
+  url: string;
+  /** By name in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  body: string;
+  /** When it arrived, in milliseconds since 1970. */
+  atMs: number;
 }
 
-export interface EmulatedResponse {
+export interface ServiceResponse {
   reply: Reply;
-  /** What goes wrong on the way to the client. */
-  failure?: string;
-  /** Sends the reply. By default it is sent completely. */
-  send?(response: ServerResponse, reply: Reply): void;
+  /** The one that the reply names. */
+  run?: EmulatedRun;
+  /** The service has done its part, but the connection is reset instead of the reply. */
+  isLost?: boolean;
 }
 
-export interface EmulatedService {
-  respond(request: ServiceRequest, now: Now): EmulatedResponse;
+/** The state of the service, with what the summary counts. */
+export const createService = (automations: Automations, apiKey: string, speed: number) => ({
+  automations,
+  apiKey,
+  speed,
   /** Oldest first. */
-  runs(): readonly EmulatedRun[];
+  runs: [] as EmulatedRun[],
+  /** By agent and execution, as they are shown. */
+  agentExecutions: new Map<string, JsonObject>(),
+  /** The 201 of each idempotency key. Keys are scoped per API key, and there is only one. */
+  accepted: new Map<string, ServiceResponse>(),
+  /** The requests whose first response was lost. */
+  lostRequests: new Set<string>(),
+  firstTriggerAtMs: undefined as number | undefined,
+  triggerCount: 0,
+  startedTwiceCount: 0,
+});
+
+type EmulatedService = ReturnType<typeof createService>;
+
+/** What a client gets for its request, from the service or from what fails on the way. */
+export function respond(service: EmulatedService, request: ServiceRequest): ServiceResponse {
+  const route = routeOf(request);
+  const outage = route && outageOf(service, route, request.atMs);
+  if (outage?.reply) return { reply: outage.reply };
+
+  const response = answer(service, request, route);
+  const { run } = response;
+  if (!route || !run) return response;
+  if (outage || losesResponse(service, request, route)) return { ...response, isLost: true };
+  run.isKnown = true;
+  run.isResultRead ||= route.endpoint === 'result' && hasEnded(run, request.atMs);
+  return response;
 }
 
-type PlanOf = (target: Target) => AutomationPlan | undefined;
-
-/** The service, with what goes wrong on the way to it: only requests and time change it. */
-export function createService(automations: Automations, apiKeys: readonly string[]) {
-  const planOf: PlanOf = ({ automationName: name }) =>
-    automations[Object.hasOwn(automations, name) ? name : '*'];
-  const { answer, runs, find } = createAnswers(planOf, apiKeys);
-  const lost = new Set<string>(); // the requests whose first response was lost
-
-  function respond(request: ServiceRequest, now: Now): EmulatedResponse {
-    const route = routeOf(request);
-    const outage = outageOf(route, now);
-    if (outage?.reply) return { reply: outage.reply, failure: 'outage' };
-    const reply = answer(request, now);
-    const isResponseLost = outage !== undefined || loseFirst(request, route, reply);
-    return isResponseLost ? { reply, failure: 'response lost', send: reset } : { reply };
-  }
-
-  function outageOf(route: Route, { emulatedMs }: Now): Outage | undefined {
-    const run = find(route);
-    if (!run) return undefined;
-    const ageMs = emulatedMs - run.startedAtMs;
-    const { outages = [] } = planOf(run.target) ?? {};
-    return outages.find(({ afterMs, untilMs }) => ageMs >= afterMs && ageMs < untilMs);
-  }
-
-  /**
-   * Returns whether this response is lost, and if so, lets the next one to the same request pass.
-   */
-  function loseFirst({ url, headers }: ServiceRequest, route: Route, { status }: Reply): boolean {
-    const plan = route.kind === 'none' ? undefined : planOf(route.target);
-    if (status >= 300 || !plan?.losesFirst?.includes(route.kind)) return false;
-    const repeated = JSON.stringify([url, headers['idempotency-key']]);
-    const isFirst = !lost.has(repeated);
-    lost.add(repeated);
-    return isFirst;
-  }
-
-  return { respond, answer, runs };
+/** One line: triggers, runs, runs started twice, results not read. */
+export function summaryOf(service: EmulatedService, nowMs: number): string {
+  const { runs, triggerCount, startedTwiceCount } = service;
+  const unread = runs.filter((run) => hasEnded(run, nowMs) && !run.isResultRead);
+  const facts = [
+    count(triggerCount, 'trigger'),
+    count(runs.length, 'run'),
+    `${count(startedTwiceCount, 'run')} started twice`,
+    `${count(unread.length, 'result')} not read`,
+  ];
+  return `emulator: ${facts.join(', ')}`;
 }
 
-/** The service of docs/service.md: its answers as they leave it. */
-function createAnswers(planOf: PlanOf, apiKeys: readonly string[]) {
-  const runs = new Map<string, EmulatedRun>(); // by id
-  const latest = new Map<string, EmulatedRun>(); // by the automation's full name
-  const accepted = new Map<string, Reply>(); // the 201 that an idempotency key has got
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-  function find(route: Route): EmulatedRun | undefined {
-    if (route.kind === 'none' || route.kind === 'trigger') return undefined;
-    const run = runs.get(route.executionId);
-    return run && fullNameOf(run.target) === fullNameOf(route.target) ? run : undefined;
-  }
-
-  function answer(request: ServiceRequest, now: Now): Reply {
-    const apiKey = request.headers['x-api-key'];
-    if (!apiKey) return refusalReply(refusals.missingKey);
-    if (!apiKeys.includes(apiKey)) return refusalReply(refusals.wrongKey);
-    const route = routeOf(request);
-    if (route.kind === 'none') return refusalReply(route.refusal);
-    if (route.kind === 'trigger') return trigger(request, route.target, now);
-    const run = find(route);
-    if (!run) return refusalReply(refusals.notFound);
-    switch (route.kind) {
-      case 'status':
-        return jsonReply(200, executionAt(run, now.emulatedMs));
-      case 'result':
-        return jsonReply(200, resultAt(run, now.emulatedMs));
-    }
-  }
-
-  function trigger(request: ServiceRequest, target: Target, now: Now): Reply {
-    const plan = planOf(target);
-    if (!plan) return refusalReply(refusals.unknownAutomation);
-    const refusal = bodyRefusal(request) ?? plan.refusal;
-    if (refusal) return refusalReply(refusal);
-    startElsewhere(target, plan, now);
-
-    const { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey } = request.headers;
-    const usedKey = JSON.stringify([apiKey, request.url, idempotencyKey]);
-    const earlier = plan.ignoresKeys ? undefined : accepted.get(usedKey);
-    const isRefusedIfActive = plan.checksActiveFirst || !earlier;
-    if (isRefusedIfActive && isActive(target, now)) return refusalReply(refusals.alreadyActive);
-    if (earlier) return earlier;
-
-    const run = start(target, plan, now, idempotencyKey);
-    // A 201 always shows RUNNING, however short the run is.
-    const reply = jsonReply(201, executionAt(run, run.startedAtMs - 1));
-    if (idempotencyKey) accepted.set(usedKey, reply);
-    return reply;
-  }
-
-  /** Starts the run of somebody else before the first trigger, if the plan says so. */
-  function startElsewhere(target: Target, { activeElsewhereMs }: AutomationPlan, now: Now): void {
-    if (!activeElsewhereMs || latest.has(fullNameOf(target))) return;
-    start(target, { durationMs: activeElsewhereMs }, now);
-  }
-
-  function isActive(target: Target, { emulatedMs }: Now): boolean {
-    const last = latest.get(fullNameOf(target));
-    return last !== undefined && !hasEnded(last, emulatedMs);
-  }
-
-  function start(
-    target: Target,
-    plan: RunPlan,
-    { realMs, emulatedMs }: Now,
-    idempotencyKey?: string,
-  ) {
-    const times = {
-      shownAtMs: realMs,
-      startedAtMs: emulatedMs,
-      endsAtMs: emulatedMs + (plan.durationMs ?? 20_000),
-    };
-    const run: EmulatedRun = { target, executionId: randomUUID(), idempotencyKey, ...times, plan };
-    runs.set(run.executionId, run);
-    latest.set(fullNameOf(target), run);
-    return run;
-  }
-
-  return { answer, find, runs: () => [...runs.values()] };
+interface Route {
+  endpoint: Endpoint;
+  automation: Automation;
+  /** Empty for a trigger. */
+  executionId: string;
 }
 
-const reset = ({ socket }: ServerResponse) => void socket?.resetAndDestroy();
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+const automationPath = new RegExp(
+  `^/v0/automation/(${uuid})/([^/]+)/(?:trigger|executions/([^/]+)(/result)?)$`,
+);
+const agentPath = new RegExp(`^/v0/agent/(${uuid})/(?:trigger|executions/([^/]+))$`);
+
+const pathOf = ({ url }: ServiceRequest): string => url.replace(/\?.*/, '');
+
+function routeOf(request: ServiceRequest): Route | undefined {
+  const [, project, name, id, result] = automationPath.exec(pathOf(request)) ?? [];
+  if (!project || !name || request.method !== (id ? 'GET' : 'POST')) return undefined;
+  const automation = { projectId: project.toLowerCase(), name: decode(name) };
+  if (!id) return { endpoint: 'trigger', automation, executionId: '' };
+  return { endpoint: result ? 'result' : 'status', automation, executionId: id.toLowerCase() };
+}
+
+const planOf = ({ automations }: EmulatedService, { name }: Automation) =>
+  automations[Object.hasOwn(automations, name) ? name : '*'];
+
+const isOf = ({ automation }: EmulatedRun, { projectId, name }: Automation): boolean =>
+  automation.projectId === projectId && automation.name === name;
+
+const findRun = ({ runs }: EmulatedService, { automation, executionId }: Route) =>
+  runs.find((run) => run.executionId === executionId && isOf(run, automation));
+
+function outageOf(service: EmulatedService, route: Route, nowMs: number): Outage | undefined {
+  const run = findRun(service, route);
+  if (!run) return undefined;
+  const ageMs = ageMsAt(run, nowMs);
+  return planOf(service, run.automation)?.outages?.find(
+    ({ fromMs, untilMs, endpoint = route.endpoint }) =>
+      endpoint === route.endpoint && ageMs >= fromMs && ageMs < untilMs,
+  );
+}
+
+/** Whether this response is lost. The next one to the same request isn't. */
+function losesResponse(
+  service: EmulatedService,
+  { url, headers }: ServiceRequest,
+  { endpoint, automation }: Route,
+): boolean {
+  const repeated = `${url} ${headers['idempotency-key']}`;
+  const isFirst = !service.lostRequests.has(repeated);
+  service.lostRequests.add(repeated);
+  return isFirst && planOf(service, automation)?.losesFirst?.includes(endpoint) === true;
+}
+
+const refuse = (...facts: Parameters<typeof refusal>): ServiceResponse => ({
+  reply: refusal(...facts),
+});
+const notFound = refuse(422, 'notFound', 'There is no such execution');
+const badBody = refuse(400, 'badBody', 'The body must be a JSON object of type application/json');
+
+/** What the service answers, without what fails on the way. */
+function answer(service: EmulatedService, request: ServiceRequest, route?: Route): ServiceResponse {
+  const { 'x-api-key': apiKey } = request.headers;
+  if (!apiKey) return refuse(401, 'unauthorized', 'The header x-api-key is missing');
+  if (apiKey !== service.apiKey) return refuse(401, 'unauthorized', 'The API key is not valid');
+  if (!route) return answerAgent(service, request);
+  if (route.endpoint === 'trigger') return trigger(service, request, route.automation);
+  const run = findRun(service, route);
+  if (!run) return notFound;
+  const documentOf = route.endpoint === 'status' ? executionDocument : resultDocument;
+  return { reply: { status: 200, body: documentOf(run, request.atMs) }, run };
+}
+
+function trigger(
+  service: EmulatedService,
+  request: ServiceRequest,
+  automation: Automation,
+): ServiceResponse {
+  service.triggerCount += 1;
+  const plan = planOf(service, automation);
+  if (!plan) return refuse(404, 'automationNotFound', 'The project has no such automation');
+  if (!bodyOf(request)) return badBody;
+  if (plan.refusal) return { reply: plan.refusal };
+
+  const idempotencyKey = idempotencyKeyOf(request);
+  const earlier = plan.ignoresKeys ? undefined : service.accepted.get(idempotencyKey);
+  if (earlier && !plan.checksActiveFirst) return earlier;
+  if (isActive(service, automation, plan, request.atMs)) {
+    return refuse(422, 'runAlreadyActive', 'The same automation is already running');
+  }
+  if (earlier) return earlier;
+
+  const run = startRun(service, { automation, idempotencyKey, plan, startedAtMs: request.atMs });
+  const response = { reply: { status: 201, body: executionDocument(run, request.atMs) }, run };
+  service.accepted.set(idempotencyKey, response);
+  return response;
+}
+
+function isActive(
+  service: EmulatedService,
+  automation: Automation,
+  { activeElsewhereMs = 0 }: AutomationPlan,
+  atMs: number,
+): boolean {
+  service.firstTriggerAtMs ??= atMs;
+  const elsewhereAgeMs = (atMs - service.firstTriggerAtMs) * service.speed;
+  return (
+    elsewhereAgeMs < activeElsewhereMs ||
+    service.runs.some((run) => isOf(run, automation) && !hasEnded(run, atMs))
+  );
+}
+
+function startRun(
+  service: EmulatedService,
+  facts: Pick<EmulatedRun, 'automation' | 'idempotencyKey' | 'plan' | 'startedAtMs'>,
+): EmulatedRun {
+  const latest = service.runs.findLast((run) => isOf(run, facts.automation));
+  // The client doesn't know that the run before was started, so it means that one.
+  if (latest?.isKnown === false) service.startedTwiceCount += 1;
+  const executionId = crypto.randomUUID();
+  const { speed } = service;
+  const run = { ...facts, executionId, speed, isKnown: false, isResultRead: false };
+  service.runs.push(run);
+  return run;
+}
+
+/** Agents are discontinued: their trigger is answered, but starts no run. */
+function answerAgent(service: EmulatedService, request: ServiceRequest): ServiceResponse {
+  const [, agentId, executionId] = agentPath.exec(pathOf(request)) ?? [];
+  if (!agentId || request.method !== (executionId ? 'GET' : 'POST')) {
+    return refuse(404, 'unknownPath', 'There is no such endpoint');
+  }
+  if (executionId) {
+    const execution = service.agentExecutions.get(`${agentId}/${executionId}`.toLowerCase());
+    return execution ? { reply: { status: 200, body: execution } } : notFound;
+  }
+  const body = bodyOf(request);
+  if (!body) return badBody;
+  const idempotencyKey = idempotencyKeyOf(request);
+  const earlier = service.accepted.get(idempotencyKey);
+  if (earlier) return earlier;
+
+  const { title = null, message = null } = body;
+  const at = new Date(request.atMs).toISOString();
+  const times = { startedAt: at, completedAt: null, createdAt: at };
+  const ids = { executionId: crypto.randomUUID(), agentId: agentId.toLowerCase() };
+  const execution = { ...ids, status: 'RUNNING', title, message, ...times };
+  service.agentExecutions.set(`${ids.agentId}/${ids.executionId}`, execution);
+  const response = { reply: { status: 201, body: execution } };
+  service.accepted.set(idempotencyKey, response);
+  return response;
+}
+
+/** A request without a key gets one of its own, so it never repeats another. */
+const idempotencyKeyOf = ({ headers }: ServiceRequest): string =>
+  headers['idempotency-key'] || crypto.randomUUID();
+
+/** The JSON object of a request; undefined if it has none. */
+function bodyOf({ headers, body }: ServiceRequest): JsonObject | undefined {
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return undefined;
+  try {
+    const value = JSON.parse(body);
+    return value && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,62 +1,115 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { ownFolder, readOwn } from '../system/own-file.ts';
+import {
+  accessSync,
+  appendFileSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 
-/** A larger file isn't a journal, and would take too much memory. */
-const maxMebibytes = 256;
-
-/** A larger file is followed by another. */
-export const fullFileBytes = 256 * 1024;
-
-/**
- * So many of the newest files are always read and never removed, as a clock may have dated what
- * they hold wrongly.
- */
-export const alwaysKept = 4;
-
-interface JournalFile {
-  path: string;
+/** Files with a number in their name, of which every process writes to the newest. */
+export interface JournalFile {
   number: number;
+  path: string;
 }
 
-export const fileNameOf = (number: number) =>
-  number === 0 ? 'journal.jsonl' : `journal-${number}.jsonl`;
+const maxFileBytes = 256 * 1024;
+const maxFiles = 400; // 100 MB
 
-/**
- * Returns the journal's files, newest first, or none if there is no such folder. Throws the errors
- * of `ownFolder` and `readdir`.
- */
-export function filesIn(path: string): JournalFile[] {
+/** The files in the folder, oldest first. Throws the errors of node:fs but ENOENT. */
+export function filesIn(folder: string): JournalFile[] {
+  return namesIn(folder)
+    .filter((name) => /^\d{8}\.jsonl$/.test(name))
+    .sort()
+    .map((name) => ({ number: Number.parseInt(name, 10), path: join(folder, name) }));
+}
+
+function namesIn(folder: string): string[] {
   try {
-    const folder = ownFolder(path);
-    return numberedNames(readdirSync(folder))
-      .map(({ name, number }) => ({ path: join(folder, name), number }))
-      .sort((a, b) => b.number - a.number);
+    return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (isErrorWithCode(error, 'ENOENT')) return [];
     throw error;
   }
 }
 
+export const isErrorWithCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+
+export const fileAt = (folder: string, number: number): JournalFile => ({
+  number,
+  path: join(folder, `${String(number).padStart(8, '0')}.jsonl`),
+});
+
 /**
- * Returns the names of the journal's files, whoever can write to the folder, or none if it can't be
- * read.
+ * Appends one line in one write, so that lines of several processes never mix. It begins with a
+ * line feed, so that a torn line swallows nothing. `isDurable`: it is on disk on return. Returns
+ * the number of the file. Throws the errors of node:fs.
  */
-export function journalFileNames(folder: string): string[] {
+export function appendLine(folder: string, line: string, isDurable: boolean): number {
+  makeFolder(folder);
+  const newest = filesIn(folder).at(-1);
+  if (newest && statSync(newest.path).size < maxFileBytes) {
+    try {
+      append(newest.path, line, isDurable);
+      return newest.number;
+    } catch (error) {
+      // After one `sudo runctl` the newest file is root's, so this user begins the next one.
+      if (!isErrorWithCode(error, 'EACCES', 'EPERM')) throw error;
+    }
+  }
+  const next = fileAt(folder, (newest?.number ?? 0) + 1);
+  append(next.path, line, isDurable);
+  // A new file survives a crash of the machine only if its name is on disk, too.
+  if (isDurable) syncFolder(folder);
+  for (const { path } of filesIn(folder).slice(0, -maxFiles)) rmSync(path, { force: true });
+  return next.number;
+}
+
+const append = (path: string, line: string, isDurable: boolean) =>
+  appendFileSync(path, `\n${line}\n`, { mode: 0o600, flush: isDurable });
+
+/** Throws the errors of node:fs if nothing can be written. */
+export function checkWritable(folder: string): void {
+  makeFolder(folder);
+  accessSync(folder, constants.W_OK);
+}
+
+/** On Node 20, a recursive mkdirSync below /proc never returns. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
   try {
-    return numberedNames(readdirSync(folder)).map(({ name }) => name);
-  } catch {
-    return [];
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (!isErrorWithCode(error, 'EEXIST')) throw error;
   }
 }
 
-function numberedNames(names: readonly string[]): { name: string; number: number }[] {
-  const numberOf = (name: string) => Number(/^journal(?:-(\d+))?\.jsonl$/.exec(name)?.[1] ?? 0);
-  return names
-    .map((name) => ({ name, number: numberOf(name) }))
-    .filter(({ name, number }) => name === fileNameOf(number));
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } catch {
+    // Some file systems can't do this with a folder.
+  } finally {
+    closeSync(fd);
+  }
 }
 
-/** Reads a file of the journal. Throws the errors of `readOwn`. */
-export const readFile = (path: string, roomFor?: (size: number) => Buffer): Buffer =>
-  readOwn(path, maxMebibytes, roomFor).bytes;
+/** Empty if another process has just removed the file. Throws the other errors of node:fs. */
+export function readBytes({ path }: JournalFile): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (isErrorWithCode(error, 'ENOENT')) return Buffer.alloc(0);
+    throw error;
+  }
+}

@@ -1,245 +1,109 @@
-import type { Entry, RunEntry, UnresolvedTrigger } from '../run/entry.ts';
-import { type Complete, type RunRecord, updateRun } from './fold-run.ts';
-import { type JournalRecord, type RecordOf, runRefOf, triggerRefOf } from './records.ts';
+import type { JournalEntry, OpenSent } from './entries.ts';
+import {
+  type AcceptedRecord,
+  automationOf,
+  type JournalRecord,
+  type RefusedRecord,
+  type SentRecord,
+  type StatusRecord,
+} from './records.ts';
 
-// `fold` plays the records back. `runs` and `keys` say what is known then, and `lines` in which order
-// `list` shows it. A run takes over the line of its trigger.
-
-export interface FoldedJournal {
-  /** By `runRefOf`. */
-  runs: Map<string, RunEntry>;
-  /** By `triggerRefOf`, in the order of their first open sendings. */
-  keys: Map<string, KeyState>;
-  /** In the order of their first records. */
-  lines: ListLine[];
-}
-
-/** What is known of an idempotency key of one target. */
-export interface KeyState {
-  /** The position of its first record among all records. */
-  position: number;
-  /** The sendings without an outcome, oldest first. */
-  openSendings: Sending[];
-  /** A later trigger has a run: the sendings only matter if the key is used again. */
-  isSuperseded?: true;
-  /** The run that it started; never changes once known. */
-  executionId?: string;
-  /** How it got that run. */
-  how?: RecordOf<'accepted'>['how'];
-  /** Why a sending is in doubt. */
-  reason?: string;
-  /** A repeat was refused because a run was active. */
-  conflict?: { activeExecutionId?: string };
-  line: ListLine;
-}
-
-/** A process has begun to send the trigger, and how that ended isn't recorded. */
-interface Sending {
-  record: RecordOf<'triggered'>;
-  position: number;
-  /** Its process won't send the trigger again. */
-  hasEnded?: true;
-}
-
-/** A line of the list. It shows the run, else the trigger while it has open sendings, else nothing. */
-interface ListLine {
-  /** The `runRefOf` of its run. */
-  runRef?: string;
-  key?: KeyState;
-  /** Its first records were folded, so no older record can change or move it. */
-  isComplete: boolean;
-}
-
-/** An entry of the list, and whether no older record can change or move it. */
-export interface ListedEntry {
-  entry: Entry;
-  isComplete: boolean;
+/** An entry while it is put together. */
+interface Draft extends JournalEntry {
+  /** The `sent` records that count, with those that a `refused` has closed. */
+  sents: Map<string, OpenSent & { isRefused: boolean }>;
+  refusal?: RefusedRecord;
 }
 
 /**
- * Plays the records back. They must come oldest first, and older ones may be missing. Which of two
- * records is the later one is never decided by their times, because a clock may have been set
- * between them. Their positions among the records decide.
+ * What records together say of each trigger and run, oldest first. What is older is decided by the
+ * place in the journal, never by a time. Doubled, torn and missing records do no harm: a trigger
+ * is unknown if one of its `sent` records is open, and none was `accepted`.
  */
-export function fold(records: Iterable<JournalRecord>): FoldedJournal {
-  const folded = emptyJournal();
-  let position = 0;
-  for (const record of records) {
-    position += 1;
-    if (record.type === 'triggered') applyTriggered(folded, record, position);
-    else if (record.type === 'accepted') applyAccepted(folded, record, position);
-    else if (record.type === 'status' || record.type === 'not_found') applyToRun(folded, record);
-    else applyToSendings(folded, record);
+export function fold(records: readonly JournalRecord[]): JournalEntry[] {
+  const drafts = new Map<string, Draft>(); // by idempotency key, or by run if it was only watched
+  const runs = new Map<string, Draft>();
+  for (const [place, record] of records.entries()) {
+    if (record.type === 'status') {
+      addStatus(record, place, drafts, runs);
+      continue;
+    }
+    const draft = draftOf(keyed(record, record.key), record, place, drafts);
+    if (record.type === 'sent') addSent(draft, record, place);
+    else if (record.type === 'accepted') addRun(draft, record, runs);
+    else if (record.type === 'refused') {
+      const sent = draft.sents.get(record.sentId);
+      if (sent) sent.isRefused = true;
+      draft.refusal = record;
+    } else {
+      for (const id of record.sentIds) {
+        const sent = draft.sents.get(id);
+        if (sent) sent.isReported = true;
+      }
+    }
   }
-  return folded;
+  return [...drafts.values()].flatMap(finish).sort((one, other) => one.place - other.place);
 }
 
-/** Returns the entries that `list` shows, newest first. */
-export function listedEntries({ runs, lines }: FoldedJournal): ListedEntry[] {
-  const entries: ListedEntry[] = [];
-  for (let index = lines.length - 1; index >= 0; index--) {
-    const { runRef, key, isComplete } = lines[index] as ListLine;
-    const run = runRef === undefined ? undefined : runs.get(runRef);
-    if (run) entries.push({ entry: run, isComplete });
-    else if (key && key.openSendings.length > 0)
-      entries.push({ entry: unresolvedOf(key), isComplete });
-  }
-  return entries;
+const keyed = ({ baseUrl, projectId, name }: JournalRecord, key: string) =>
+  `${baseUrl}\n${projectId}\n${name}\n${key}`;
+
+function draftOf(
+  id: string,
+  record: JournalRecord,
+  place: number,
+  drafts: Map<string, Draft>,
+): Draft {
+  const existing = drafts.get(id);
+  if (existing) return existing;
+  const { baseUrl, atMs } = record;
+  const draft = { baseUrl, automation: automationOf(record), place, atMs, sents: new Map() };
+  drafts.set(id, draft);
+  return draft;
 }
 
-/** Plays back only the records that name a run, in half the time. */
-export function foldRuns(records: Iterable<JournalRecord>): FoldedJournal {
-  const folded = emptyJournal();
-  for (const record of records) if ('executionId' in record) applyToRun(folded, record);
-  return folded;
+/** A repetition counts only if a `sent` that counts is open before it. */
+function addSent(draft: Draft, record: SentRecord, place: number): void {
+  const { id, key, isKeyGiven, repeats, atMs, apiKey, areKeysIgnored } = record;
+  draft.trigger ??= { idempotencyKey: key, isKeyGiven, openSents: [] };
+  if (draft.sents.has(id) || (repeats && openSents(draft).length === 0)) return;
+  const sent = { id, atMs, apiKey, areKeysIgnored, isReported: false, isRefused: false };
+  draft.sents.set(id, sent);
+  draft.place = place;
 }
 
-const emptyJournal = (): FoldedJournal => ({ runs: new Map(), keys: new Map(), lines: [] });
+const openSents = ({ sents }: Draft) => [...sents.values()].filter(({ isRefused }) => !isRefused);
 
-export const isUnresolved = ({ openSendings, isSuperseded }: KeyState): boolean =>
-  openSendings.length > 0 && !isSuperseded;
+function addRun(draft: Draft, record: AcceptedRecord, runs: Map<string, Draft>): void {
+  const { executionId, key } = record;
+  draft.trigger ??= { idempotencyKey: key, isKeyGiven: false, openSents: [] };
+  draft.executionId ??= executionId;
+  runs.set(`${record.baseUrl}\n${executionId}`, draft);
+}
 
-/** Another sending joins an unresolved trigger. After a refusal, the trigger starts over. */
-function applyTriggered(
-  { keys, lines }: FoldedJournal,
-  record: RecordOf<'triggered'>,
-  position: number,
+/** Once final, always final. */
+function addStatus(
+  record: StatusRecord,
+  place: number,
+  drafts: Map<string, Draft>,
+  runs: Map<string, Draft>,
 ): void {
-  const id = triggerRefOf(record);
-  const earlier = keys.get(id);
-  if (earlier?.executionId !== undefined) return;
-  if (earlier && isUnresolved(earlier)) {
-    earlier.openSendings.push({ record, position });
-    return;
-  }
-  if (earlier) earlier.line.key = undefined;
-  const isComplete = record.first === true || earlier?.line.isComplete === true;
-  const line: ListLine = { isComplete };
-  const openSendings = [...(earlier?.openSendings ?? []), { record, position }];
-  const key: KeyState = { position, openSendings, line };
-  line.key = key;
-  lines.push(line);
-  // A `Map` keeps the order in which its keys were added.
-  keys.delete(id);
-  keys.set(id, key);
+  const { executionId, status, isFinal, atMs, startedAtMs, completedAtMs } = record;
+  const id = `${record.baseUrl}\n${executionId}`;
+  const draft = runs.get(id) ?? draftOf(keyed(record, id), record, place, drafts);
+  draft.executionId ??= executionId;
+  if (draft.status?.isFinal && !isFinal) return;
+  const { creditsCharged = draft.status?.creditsCharged, reason = draft.status?.reason } = record;
+  const times = { atMs, startedAtMs, completedAtMs };
+  draft.status = { status, isFinal, ...times, creditsCharged, reason };
 }
 
-/** The run takes over the line of its trigger, unless it was known before and has one. */
-function applyAccepted(
-  folded: FoldedJournal,
-  record: RecordOf<'accepted'>,
-  position: number,
-): void {
-  const runRef = runRefOf(record);
-  const isNew = updateRun(folded.runs, runRef, record);
-  const key = folded.keys.get(triggerRefOf(record)) ?? addUnrecordedKey(folded, record, position);
-  if (key.executionId === undefined) {
-    key.executionId = record.executionId;
-    key.how = record.how;
-    key.openSendings = [];
-    key.line.runRef = isNew ? runRef : undefined;
-    key.line.isComplete &&= record.first === true;
-  } else if (isNew) {
-    folded.lines.push({ runRef, isComplete: false });
-  }
+/** Nothing of a trigger that started no run and that `list` doesn't show. */
+function finish({ sents, refusal, ...entry }: Draft): JournalEntry[] {
+  const open = [...sents.values()].filter(({ isRefused }) => !isRefused);
+  if (entry.trigger) entry.trigger = { ...entry.trigger, openSents: open };
+  if (entry.executionId !== undefined || open.length > 0) return [entry];
+  if (!refusal?.isListed) return [];
+  const { kind, reason } = refusal;
+  return [{ ...entry, notStarted: { kind, reason } }];
 }
-
-/** Adds a key whose trigger isn't among these records. */
-function addUnrecordedKey(
-  { keys, lines }: FoldedJournal,
-  record: RecordOf<'accepted'>,
-  position: number,
-): KeyState {
-  const line: ListLine = { isComplete: false };
-  const key: KeyState = { position, openSendings: [], line };
-  lines.push(line);
-  keys.set(triggerRefOf(record), key);
-  return key;
-}
-
-/** A refusal only ends its own sending, because another process may have sent the same key. */
-function applyToSendings(
-  { keys }: FoldedJournal,
-  record: RecordOf<'refused' | 'reused_key' | 'superseded' | 'in_doubt'>,
-): void {
-  const key = keys.get(triggerRefOf(record));
-  if (!key || !isUnresolved(key)) return;
-  switch (record.type) {
-    case 'superseded':
-      key.isSuperseded = true;
-      break;
-    case 'reused_key':
-      key.openSendings = [];
-      break;
-    case 'refused':
-      key.openSendings = key.openSendings.filter(
-        (sending) => sending.record.attempt !== record.attempt,
-      );
-      noteConflict(key, record);
-      break;
-    case 'in_doubt':
-      markInDoubt(key, record);
-  }
-}
-
-function markInDoubt(key: KeyState, record: RecordOf<'in_doubt'>): void {
-  key.reason = record.reason;
-  noteConflict(key, record);
-  if (!record.isLast) return;
-  const ended = key.openSendings.find((sending) => sending.record.attempt === record.attempt);
-  if (ended) ended.hasEnded = true;
-}
-
-function noteConflict(
-  key: KeyState,
-  { name, activeExecutionId }: RecordOf<'refused' | 'in_doubt'>,
-): void {
-  if (name === 'already_active')
-    key.conflict = { activeExecutionId: activeExecutionId ?? key.conflict?.activeExecutionId };
-}
-
-function applyToRun({ runs, lines }: FoldedJournal, record: RunRecord): void {
-  const runRef = runRefOf(record);
-  const isNew = updateRun(runs, runRef, record);
-  if (isNew) lines.push({ runRef, isComplete: record.first === true });
-}
-
-/**
- * Returns the trigger of a key, which must have an open sending. Every field is
- * listed, so that the compiler asks for a new one.
- */
-export function unresolvedOf(key: KeyState): Complete<UnresolvedTrigger> {
-  const { openSendings, isSuperseded, reason, conflict } = key;
-  const [oldest] = openSendings;
-  if (!oldest) throw new Error('every sending of this trigger has an outcome');
-  const { record } = oldest;
-  return {
-    kind: 'unresolved',
-    baseUrl: record.baseUrl,
-    account: record.account,
-    target: record.target,
-    idempotencyKey: record.idempotencyKey,
-    body: record.body,
-    userProvided: record.userProvided ?? false,
-    ifActive: ifActiveOf(openSendings),
-    at: record.at,
-    reason,
-    conflict,
-    sendingIds: openSendings.map((sending) => sending.record.attempt),
-    senders: sendersOf(openSendings),
-    isSuperseded,
-  };
-}
-
-/**
- * Returns `skip` if every sending was to start no run while another one is active. If one of them
- * was to start a run in any case, a late run is wanted.
- */
-const ifActiveOf = (sendings: readonly Sending[]) =>
-  sendings.every(({ record }) => record.ifActive === 'skip') ? ('skip' as const) : undefined;
-
-/** Returns the processes that may still send the trigger. */
-const sendersOf = (sendings: readonly Sending[]) =>
-  sendings.flatMap(({ record: { process, at }, hasEnded }) =>
-    process !== undefined && process !== '' && !hasEnded ? [{ process, at }] : [],
-  );

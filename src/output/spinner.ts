@@ -1,105 +1,102 @@
-import ora from 'ora';
-import type { CommandContext } from '../context.ts';
-import { eraseBelow } from './theme.ts';
-import { widthOf } from './width.ts';
+import {
+  type FollowedRun,
+  isFinished,
+  isShown,
+  type ProgressContext,
+  type ProgressView,
+  progressText,
+} from './followed-run.ts';
+import { toneOf } from './state.ts';
+import { loadStyle, type Style } from './style.ts';
+import { cut, padEnd, widthOf } from './width.ts';
 
-/**
- * A program that records the terminal, or a screen reader, gets at most one frame a second, and
- * only if the text has changed.
- */
-const redrawMs = 1000;
+const frameMs = 1000;
+/** What records a terminal, or sends it through a slow line, gets 2 kB in 10 seconds at most. */
+const bytesPerSecond = 200;
+/** Node's timers take no longer delay. */
+const neverMs = 2 ** 31 - 1;
+const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const asciiFrames = ['-', '\\', '|', '/'];
 
-/**
- * Text at the bottom of the terminal that is redrawn. Its lines must fit into the terminal, and the
- * first one is two columns shorter because it begins with the spinner. It is neither drawn nor
- * erased in the background, where the terminal belongs to the shell.
- */
-export function createSpinner(text: () => string, context: CommandContext) {
-  const { stderr, unicode } = context;
-  const terminal = context.terminal();
-  // ora makes the frames, but doesn't write them: its own timer draws twelve a second, and it
-  // doesn't know that a process can be in the background. Its `color` is set because it doesn't
-  // respect NO_COLOR.
-  const spinner = ora({
-    stream: terminal,
-    spinner: unicode ? 'dots' : 'line',
-    color: stderr.colors && 'cyan',
-  });
-  let timer: NodeJS.Timeout | undefined;
-  let drawn = ''; // what is on the terminal, just above the cursor
-  let drawnAtResumption = 0;
+/** A spinner with one line for one run, or a line for each of several below a count. */
+export function createSpinner(runs: FollowedRun[], context: ProgressContext): ProgressView {
+  const { stderr, clock } = context;
+  let isStopped = false;
+  let isStarting = false;
+  let end = () => {};
+
+  async function start(): Promise<void> {
+    const style = await loadStyle(stderr, context);
+    const { default: ora } = await import('ora');
+    if (isStopped) return;
+    const spinner = ora({
+      text: boardText(runs, style, context),
+      stream: context.terminal,
+      isEnabled: true,
+      color: stderr.hasColors && 'cyan',
+      discardStdin: false, // or Ctrl-C would be dead
+      hideCursor: false, // or a process that is killed would leave it hidden
+      interval: neverMs, // its timer would draw a large board as often as a small one
+    }).start();
+    const frames = context.terminalStyle.hasUnicode ? unicodeFrames : asciiFrames;
+    spinner.spinner = { frames, interval: frameMs };
+    let nextDrawMs = 0;
+    const draw = () => {
+      // In the background the terminal belongs to the shell.
+      if (clock.elapsedMs() < nextDrawMs || !stderr.isTTY) return;
+      spinner.text = boardText(runs, style, context);
+      spinner.render();
+      const costMs = (1000 * Buffer.byteLength(spinner.text)) / bytesPerSecond;
+      nextDrawMs = clock.elapsedMs() + costMs;
+    };
+    const timer = setInterval(draw, frameMs).unref();
+    end = () => {
+      clearInterval(timer);
+      spinner.stop();
+    };
+  }
 
   return {
-    /** Shows this text until it is replaced or `stop` is called. */
-    draw() {
-      if (timer) return;
-      timer = setInterval(redrawSoon, redrawMs);
-      terminal.on('resize', redrawResized);
-      redraw();
-    },
-    /** Calls `write`, whose complete lines appear above the text. */
-    above(write: () => void) {
-      erase();
-      write();
-      if (timer) redraw();
+    update() {
+      if (isStarting || !runs.some(isShown)) return;
+      isStarting = true;
+      void start();
     },
     stop() {
-      if (!timer) return;
-      clearInterval(timer);
-      timer = undefined;
-      terminal.off('resize', redrawResized);
-      erase();
+      isStopped = true;
+      end();
+      end = () => {};
     },
   };
+}
 
-  /** When a stopped process goes on, Node runs timers that are due before it tells of SIGCONT. */
-  function redrawSoon(): void {
-    setImmediate(() => {
-      if (timer) redraw();
-    });
-  }
+function boardText(runs: readonly FollowedRun[], style: Style, context: ProgressContext): string {
+  const { stderr, terminal } = context;
+  const width = (stderr.columns() || 80) - 1;
+  const fitted = (text: string, indent = 0) => cut(text, width - indent, style.glyphs.ellipsis);
+  const shown = runs.filter(isShown);
+  const nameOf = (run: FollowedRun) => fitted(style.line(run.automation.name), (2 * width) / 3);
+  const [only] = shown;
+  if (!only) return '';
+  // The spinner and a blank stand before the first line.
+  if (shown.length === 1) return fitted(`${nameOf(only)} ${progressText(only, style, context)}`, 2);
 
-  function redraw(): void {
-    if (!context.isInteractive()) {
-      drawn = '';
-      return;
-    }
-    const shown = fitting(text());
-    if (shown === drawn && drawnAtResumption === context.resumptions()) return;
-    spinner.text = shown;
-    // The cursor gets a line of its own, as terminals differ in where they leave it when they
-    // rewrap its line.
-    stderr.write(`${erasure()}${spinner.frame()}\n`);
-    drawn = shown;
-    drawnAtResumption = context.resumptions();
-  }
+  const unfinished = shown.filter((run) => !isFinished(run));
+  const maxLines = Math.max(1, (terminal.rows || 24) - 3);
+  const listed = (shown.length > maxLines ? unfinished : shown).slice(0, maxLines);
+  const nameWidth = Math.max(...listed.map((run) => widthOf(nameOf(run))));
+  const lines = listed.map((run) => {
+    const text = `${padEnd(nameOf(run), nameWidth)}  ${progressText(run, style, context)}`;
+    return fitted(`  ${glyphOf(run, style)} ${text}`);
+  });
+  const rest = shown.length - listed.length;
+  const more = rest > 0 ? [fitted(`    and ${rest} more`)] : [];
+  const count = `${shown.length - unfinished.length} of ${shown.length} finished`;
+  return [fitted(count, 2), ...lines, ...more].join('\n');
+}
 
-  function redrawResized(): void {
-    erase();
-    redraw();
-  }
-
-  function erase(): void {
-    const sequence = erasure();
-    drawn = '';
-    if (sequence) stderr.write(sequence);
-  }
-
-  /** Nothing if it was stopped since: the shell and other commands have written below the text. */
-  function erasure(): string {
-    const isBelow = context.isInteractive() && drawnAtResumption === context.resumptions();
-    if (drawn === '' || !isBelow) return '';
-    // A terminal that became narrower has rewrapped the lines.
-    const widths = `  ${drawn}`.split('\n').map(widthOf);
-    const rows = widths.reduce(
-      (sum, width) => sum + Math.max(1, Math.ceil(width / stderr.columns())),
-      0,
-    );
-    return `\u001B[${rows}A${eraseBelow}`;
-  }
-
-  function fitting(lines: string): string {
-    const rows = Math.max(1, (terminal.rows || 24) - 1);
-    return lines.split('\n').slice(0, rows).join('\n');
-  }
+function glyphOf({ status }: FollowedRun, style: Style): string {
+  if (!status?.isFinal) return ' ';
+  const tone = toneOf(status);
+  return style.tint(tone, style.glyphs[tone]);
 }

@@ -1,80 +1,66 @@
-import type { Run } from '../run/run.ts';
-import { errorTextOf, type RunResult, type RunSnapshot } from '../run/service.ts';
-import { isSuccess } from '../run/statuses.ts';
-import { sanitize, sanitizeLine } from '../system/sanitize.ts';
-import { renderFields } from './fields.ts';
-import { creditsOf, durationOf, markedStatus } from './status-text.ts';
-import type { Theme } from './theme.ts';
-import type { WrapOptions } from './wrap.ts';
+import type { RunOrTriggerReport, RunReport } from '../run/report.ts';
+import { errorText, httpFact, plural, stateOf, stateText, statusOf, stepsText } from './state.ts';
+import type { Style } from './style.ts';
+import { logTime, shortTime } from './time.ts';
 
-interface RunFacts {
-  run: Run;
-  snapshot: RunSnapshot;
-  result?: RunResult;
-  /** No status was read, so nothing is known of the credits. */
-  isResultOnly?: boolean;
+/** A run that was followed: `nightly COMPLETED in 5m 2s`, what else is known, and its output. */
+export function runSummary(report: RunReport, style: Style, nowMs: number): string {
+  const { result, resultFailure } = report;
+  const credits = statusOf(report)?.creditsCharged;
+  const unread =
+    resultFailure &&
+    `its result couldn't be read: ${resultFailure.reason} ${httpFact(resultFailure)}`;
+  const facts = [
+    result && stepsText(result),
+    credits === undefined ? undefined : plural(credits, 'credit'),
+    `run ${report.executionId}`,
+  ];
+  const text = paragraph(report, unread ?? errorText(result), facts, style, nowMs);
+  const output = style.lines(result?.output ?? '').replace(/\n*$/, '\n');
+  return output === '\n' ? text : `${text}${style.isTerminal ? '\n' : ''}${output}`;
 }
 
-/**
- * The summary for people. Without the `columns` of a terminal, the output is left as the service
- * sent it.
- */
-export function renderSummary(
-  { run, snapshot, result, isResultOnly }: RunFacts,
-  theme: Theme,
-  { columns }: WrapOptions,
+/** `nightly RUNNING for 41m, usually 38m`, and when it started. */
+export function runStatus(report: RunReport, style: Style, nowMs: number): string {
+  const { startedAtMs } = stateOf(report, nowMs);
+  const started = startedAtMs === undefined ? undefined : startText(startedAtMs, style, nowMs);
+  return paragraph(report, undefined, [started, `run ${report.executionId}`], style, nowMs);
+}
+
+/** One of several runs and triggers, as a line of a log. */
+export function logLine(report: RunOrTriggerReport, style: Style, nowMs: number): string {
+  if (report.kind !== 'run') {
+    return paragraph(report, stateOf(report, nowMs).reason, [], style, nowMs);
+  }
+  const result = report.result && { ...report.result, output: null };
+  return runSummary({ ...report, result }, style, nowMs);
+}
+
+/** On a terminal indented lines; in a log one line, with its time. */
+function paragraph(
+  report: RunOrTriggerReport,
+  error: string | undefined,
+  facts: readonly (string | undefined)[],
+  style: Style,
+  nowMs: number,
 ): string {
-  const rows = renderFields(
-    [
-      ['error', result?.error && theme.bad(sanitizeLine(errorTextOf(result)))],
-      ['steps', stepsLine(result?.isFinal ? result.summary : undefined, theme)],
-      ['credits', isResultOnly ? undefined : creditsOf(snapshot)],
-      ['run', run.executionId],
-    ],
-    theme,
-    { columns, indent: 2 },
-  );
-  const heading = `${headingOf({ run, snapshot, result }, theme)}\n`;
-  const output = bareOutput(result, { isRaw: columns === undefined });
-  return output ? `${heading}${rows}\n${output}` : heading + rows;
+  const state = stateOf(report, nowMs);
+  const usualMs = report.kind === 'run' ? report.usualMs : undefined;
+  const head = `${style.line(report.automation.name)} ${stateText(state, style, usualMs)}`;
+  const known = facts.filter(Boolean).join(', ');
+  if (!style.isTerminal) {
+    const said = error ? `${head}: ${style.line(error)}` : head;
+    return `${logTime(nowMs)} ${[said, known].filter(Boolean).join(', ')}\n`;
+  }
+  const glyph = style.tint(state.tone, style.glyphs[state.tone]);
+  const lines = [`${glyph} ${head}`, ...style.lines(error ?? '').split('\n'), style.dim(known)];
+  return `${lines.filter(Boolean).join('\n  ')}\n`;
 }
 
-/** Such as `✔ COMPLETED nightly in 4m 12s`. */
-function headingOf({ run, snapshot, result }: RunFacts, theme: Theme): string {
-  const name = theme.strong(sanitizeLine(run.target.automationName));
-  const heading = `${markedStatus(snapshot, theme)} ${name}`;
-  const took = durationOf({
-    ...snapshot,
-    completedAt: snapshot.completedAt ?? result?.completedAt,
-  });
-  if (!took) return heading;
-  const word = isSuccess(snapshot.status) ? 'in' : 'after';
-  return `${heading} ${theme.dim(`${word} ${took}`)}`;
-}
-
-function stepsLine(steps: RunResult['summary'], theme: Theme): string | undefined {
-  if (!steps) return undefined;
-  const { stepCount, succeededSteps, failedSteps, skippedSteps } = steps;
-  const counts = [
-    [succeededSteps, 'succeeded', String],
-    [failedSteps, 'failed', failedSteps ? theme.bad : String],
-    [skippedSteps, 'skipped', String],
-  ] as const;
-  const counted = counts
-    .filter(([count]) => count !== undefined)
-    .map(([count, word, style]) => style(`${count} ${word}`))
-    .join(', ');
-  if (stepCount === undefined) return counted;
-  return counted === '' ? `of ${stepCount}` : `${counted} of ${stepCount}`;
-}
-
-/**
- * The output of a run, with a newline at its end. Unless it `isRaw`, it is made harmless for a
- * terminal.
- */
-export function bareOutput(result: RunResult | undefined, { isRaw }: { isRaw: boolean }): string {
-  const output = result?.output;
-  if (!output) return '';
-  const text = isRaw ? output : sanitize(output);
-  return `${text}${text.endsWith('\n') ? '' : '\n'}`;
+/** `started 02:00:01 today`, `started Fri 23:15`. */
+function startText(startedAtMs: number, style: Style, nowMs: number): string {
+  if (!style.isTerminal) return `started ${logTime(startedAtMs)}`;
+  const short = shortTime(startedAtMs, nowMs);
+  const isToday = !short.includes(' ');
+  return isToday ? `started ${logTime(startedAtMs).slice(11, 19)} today` : `started ${short}`;
 }

@@ -1,28 +1,28 @@
-import stringWidth from 'string-width';
-import type { Theme } from './theme.ts';
+import stringWidth from 'fast-string-width';
 
-/** The columns that a text takes on a terminal: an ideograph takes two, an accent none. */
+/** The columns that a text takes on a terminal. Colors take none, ideographs two. */
 export const widthOf = (text: string): number =>
-  narrow.test(text) ? text.length : stringWidth(text);
+  /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 
-// Of one column each: the symbols of a theme and the letters of western Europe. To measure any
-// other, string-width compiles an expression of all emoji, which takes 100 ms of CPU.
-const narrow = /^[ -~À-ſ·–…→●⚠✔✖]*$/;
-
-/** The text with blanks at its end, so that it takes this number of columns or more. */
-export const padTo = (text: string, columns: number): string =>
+/** The text with blanks behind it, so that it takes this many columns. */
+export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 
-/**
- * The text, cut with an ellipsis if it is wider than `columns`. It must not hold escape sequences.
- */
-export function cutTo(text: string, columns: number, { symbols }: Theme): string {
+export const padStart = (text: string, columns: number): string =>
+  ' '.repeat(Math.max(0, columns - widthOf(text))) + text;
+
+/** The text, cut with an ellipsis if it takes more columns. Its colors are kept. */
+export function cut(text: string, columns: number, ellipsis: string): string {
   if (widthOf(text) <= columns) return text;
-  if (widthOf(symbols.ellipsis) > columns) return '';
-  let shown = '';
-  for (const character of text) {
-    if (widthOf(shown + character + symbols.ellipsis) > columns) break;
-    shown += character;
-  }
-  return shown + symbols.ellipsis;
+  let left = columns - ellipsis.length;
+  if (left < 0) return ellipsis.slice(0, columns);
+  let isCut = false;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a color begins with Escape
+  return text.replace(/\u001B\[[\d;]*m|./gsu, (token) => {
+    if (token.length > 2 && token.startsWith('\u001B')) return token;
+    if (isCut) return '';
+    left -= widthOf(token);
+    isCut = left < 0;
+    return isCut ? ellipsis : token;
+  });
 }

@@ -1,279 +1,119 @@
-/**
- * Whether the same `trigger` line can be repeated without a second run. `own key` means that it can
- * for 24 hours, if it has an `--idempotency-key`.
- */
-type Repeat = 'yes' | 'own key' | 'no';
-
 interface ExitRow {
   code: number;
-  /** One clause. */
+  name: string;
   meaning: string;
-  advice: string;
-  repeat: Repeat;
-  /** After `trigger`: this command started no run of that automation. */
-  startsNoRun?: true;
+  /** May the same `trigger` line be typed again? */
+  repeat: 'yes' | 'with a key of your own';
 }
 
-/** A sentence about repeating the command. Empty if no trigger exits with this code. */
-export function repeatAdvice({ repeat, startsNoRun }: ExitRow): string {
-  switch (repeat) {
-    case 'yes':
-      return startsNoRun
-        ? 'If it names one automation, the same `trigger` line can be repeated: no run was started.'
-        : '';
-    case 'own key':
-      return 'The same `trigger` line starts no second run within 24h if it has an `--idempotency-key`, unless `idempotencyKeys` is `ignored`.';
-    case 'no':
-      return startsNoRun
-        ? 'Running the line again fails until that is fixed.'
-        : 'Running the line again starts another run.';
-  }
-}
+const own = 'with a key of your own';
 
-const resumeAdvice =
-  'Resume with `runctl watch @last`. If a trigger was interrupted, run `runctl recover`.';
-
-/**
- * Every exit name with its exit code. `explain`, the documents, the man page and the recipes are
- * made from this table.
- */
-const table = {
-  ok: {
-    code: 0,
-    repeat: 'no',
-    meaning: 'success (`watch`: every run COMPLETED)',
-    advice: 'Nothing to do.',
-  },
-  run_failed: {
-    code: 1,
-    repeat: 'no',
-    meaning: 'the run finished FAILED',
-    advice:
-      'Read the error and the output with `runctl result @last`, fix the cause, then trigger the automation again.',
-  },
-  usage: {
+/** Every exit code (`help exit-codes`, the README and the outcomes in JSON come from here). */
+export const exitTable = [
+  { code: 0, name: 'ok', repeat: own, meaning: 'done; every run that was followed COMPLETED' },
+  { code: 1, name: 'run_failed', repeat: own, meaning: 'the run FAILED' },
+  {
     code: 2,
-    repeat: 'no',
-    startsNoRun: true,
-    meaning: 'wrong arguments or settings, so nothing was sent',
-    advice:
-      'The message names the argument or setting. `runctl <command> --help` shows what is accepted.',
+    name: 'usage',
+    repeat: 'yes',
+    meaning: 'wrong arguments or settings; nothing was sent',
   },
-  run_timed_out: {
-    code: 3,
-    repeat: 'no',
-    meaning: 'the run finished TIMED_OUT',
-    advice:
-      'The service stops a run after 3 hours. Make the Automation do less in one run, then trigger it again.',
-  },
-  run_cancelled: {
-    code: 4,
-    repeat: 'no',
-    meaning: 'the run finished CANCELLED',
-    advice: "The run was cancelled. Trigger it again if that wasn't intended.",
-  },
-  already_active: {
+  { code: 3, name: 'run_timed_out', repeat: own, meaning: 'the run TIMED_OUT' },
+  { code: 4, name: 'run_cancelled', repeat: own, meaning: 'the run was CANCELLED' },
+  {
     code: 5,
+    name: 'already_active',
     repeat: 'yes',
-    startsNoRun: true,
-    meaning:
-      'the automation is already running (with `--if-active wait`: still running when `--timeout` expired)',
-    advice:
-      'An Automation can have one active run. Choose what to do about it with `--if-active wait` or `skip`. `runctl help troubleshooting` has more.',
+    meaning: 'another run is active; none was started',
   },
-  not_found: {
-    code: 6,
-    repeat: 'no',
-    startsNoRun: true,
-    meaning: 'no such automation or run',
-    advice:
-      'Check the id, the project and the automation name. `runctl list` shows the runs recorded on this machine.',
-  },
-  unauthorized: {
-    code: 7,
-    repeat: 'no',
-    startsNoRun: true,
-    meaning: 'the API key was refused (401, 403)',
-    advice:
-      '`runctl config list` shows where the API key comes from. `runctl config set apiKey` stores another one. `runctl help troubleshooting` has more.',
-  },
-  no_credits: {
-    code: 8,
-    repeat: 'no',
-    startsNoRun: true,
-    meaning: 'the AI credit balance is 0 (402)',
-    advice: 'Top up the balance, then trigger again.',
-  },
-  rate_limited: {
+  { code: 6, name: 'not_found', repeat: 'yes', meaning: 'no such automation or run' },
+  { code: 7, name: 'unauthorized', repeat: 'yes', meaning: 'API key refused (401, 403)' },
+  { code: 8, name: 'no_credits', repeat: 'yes', meaning: 'no AI credits (402)' },
+  {
     code: 9,
+    name: 'rate_limited',
     repeat: 'yes',
-    startsNoRun: true,
     meaning: 'still rate limited (429) after all retries',
-    advice: 'Try again when the message says, or keep trying longer with `--give-up-after`.',
   },
-  unavailable: {
+  {
     code: 10,
+    name: 'unavailable',
     repeat: 'yes',
-    startsNoRun: true,
-    meaning:
-      'no valid response after all retries, or a failure that no retry can fix (certificate, proxy)',
-    advice:
-      'Run `runctl doctor` to find the cause. A run that was being watched continues: resume with `runctl watch @last`. `runctl help troubleshooting` has more.',
+    meaning: 'no valid response; trigger started no run',
   },
-  rejected: {
-    code: 11,
-    repeat: 'no',
-    startsNoRun: true,
-    meaning: 'the service refused the request for another reason',
-    advice:
-      'Read the message. `--json` prints it as data, and `--debug` prints the request and the response.',
-  },
-  outcome_unknown: {
+  { code: 11, name: 'rejected', repeat: 'yes', meaning: 'refused for another reason' },
+  {
     code: 12,
-    repeat: 'own key',
-    meaning: 'the response to a trigger was lost, so a run may have been started',
-    advice:
-      "Don't repeat the command without an `--idempotency-key`. Run `runctl recover`: it sends the same trigger with the same idempotency key, which finds the run, or starts it if the request never arrived. If the message names an active run, that may be yours: `runctl watch <id>` follows it, and when it has finished, `runctl recover <automation> --resend` finds yours or starts it. `runctl help troubleshooting` has more.",
+    name: 'outcome_unknown',
+    repeat: own,
+    meaning: 'the response to a trigger was lost; a run may exist',
   },
-  result_unavailable: {
+  {
     code: 13,
-    repeat: 'own key',
-    meaning: "a watched run COMPLETED, but its result couldn't be read",
-    advice: 'Try `runctl result @last` again later.',
+    name: 'result_unavailable',
+    repeat: own,
+    meaning: "the run COMPLETED, but its result couldn't be read",
   },
-  watch_failed: {
+  {
     code: 14,
-    repeat: 'own key',
-    meaning: "`trigger --watch` started a run but couldn't follow it, and the run continues",
-    advice: 'The message says why and names the run. Resume with `runctl watch @last`.',
+    name: 'watch_failed',
+    repeat: own,
+    meaning: "a run was started, but couldn't be followed; it continues",
   },
-  run_ended: {
+  {
     code: 15,
-    repeat: 'no',
-    meaning: "the run finished with a status that this version doesn't know",
-    advice:
-      'Read its output with `runctl result @last`. A newer version of runctl may know the status.',
+    name: 'unrecognized_status',
+    repeat: own,
+    meaning: "finished with a status that this version doesn't know",
   },
-  still_running: {
+  {
     code: 16,
-    repeat: 'yes',
-    meaning: 'the run has not finished yet (`--exit-status`)',
-    advice: 'Ask again later, or wait for it with `runctl watch @last`.',
+    name: 'still_running',
+    repeat: own,
+    meaning: 'not finished (result, status --exit-status)',
   },
-  internal_error: {
-    code: 70,
-    repeat: 'own key',
-    meaning: 'a bug in runctl',
-    advice:
-      'Please report it, with the message and the version. If a trigger was cut short, run `runctl recover`.',
-  },
-  output_error: {
+  { code: 70, name: 'internal_error', repeat: own, meaning: 'a bug in runctl' },
+  {
     code: 74,
-    repeat: 'own key',
-    meaning: "the output couldn't be written, or `recover` couldn't write the journal (disk full)",
-    advice:
-      'Free some space, then ask again. `runctl list` shows the runs that were started. `runctl help troubleshooting` has more.',
+    name: 'io_error',
+    repeat: own,
+    meaning: "output couldn't be written, or the journal couldn't be read",
   },
-  timeout: {
-    code: 124,
-    repeat: 'own key',
-    meaning: '`--timeout` expired, and the run continues',
-    advice: 'Resume with `runctl watch @last`.',
-  },
-  interrupted_hangup: {
-    code: 129,
-    repeat: 'own key',
-    meaning: 'interrupted by SIGHUP, and the run continues',
-    advice: resumeAdvice,
-  },
-  interrupted: {
+  { code: 124, name: 'timeout', repeat: own, meaning: '--timeout expired; the run continues' },
+  {
     code: 130,
-    repeat: 'own key',
-    meaning: 'interrupted by Ctrl-C, and the run continues',
-    advice: resumeAdvice,
+    name: 'interrupted',
+    repeat: own,
+    meaning: 'Ctrl-C (SIGHUP is 129, SIGTERM 143); a run that was started continues',
   },
-  pipe_closed: {
+  {
     code: 141,
-    repeat: 'own key',
-    meaning: 'the output pipe was closed before the runs finished, and they continue',
-    advice: 'Nothing to do if that was intended. Resume with `runctl watch --all`.',
+    name: 'pipe_closed',
+    repeat: own,
+    meaning: 'the reader of the output left; the run continues',
   },
-  interrupted_terminated: {
-    code: 143,
-    repeat: 'own key',
-    meaning: 'interrupted by SIGTERM, and the run continues',
-    advice: resumeAdvice,
-  },
-} as const satisfies Record<string, ExitRow>;
+] as const satisfies readonly ExitRow[];
 
-export type ExitName = keyof typeof table;
-const names = Object.keys(table) as ExitName[];
+export type ExitName = (typeof exitTable)[number]['name'];
 
-export const signalExits = {
-  SIGHUP: 'interrupted_hangup',
-  SIGINT: 'interrupted',
-  SIGTERM: 'interrupted_terminated',
-} as const satisfies Record<string, ExitName>;
+/** The signals that end a command, with the exit code of each: 128 and its number. */
+export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export type SignalName = keyof typeof signalExitCodes;
 
-/**
- * The exit name for the signal that aborted the command. The reason is `SIGPIPE` if the reader of
- * stdout has left.
- */
-export const exitNameOfSignal = ({ reason }: { reason: unknown }): ExitName =>
-  reason === 'SIGPIPE'
-    ? 'pipe_closed'
-    : (signalExits[reason as keyof typeof signalExits] ?? 'interrupted');
+const codes = Object.fromEntries(exitTable.map(({ name, code }) => [name, code]));
 
-const isSignalName = (name: ExitName): boolean =>
-  Object.values<ExitName>(signalExits).includes(name);
-
-/** Whether the user ended the command, or the reader of its output did. */
-export const isSignalExitName = (name: ExitName): boolean =>
-  isSignalName(name) || name === 'pipe_closed';
-
-/**
- * The name in documents. The three signals share the name `interrupted`, and their exit codes
- * differ.
- */
-export const publicNameOf = (name: ExitName): string => (isSignalName(name) ? 'interrupted' : name);
-
-/** A row of the table as `explain` prints it. */
-export interface ExitCode extends ExitRow {
-  /** Its name in documents. */
-  outcome: string;
+/** The exit code of a name; for `interrupted` that of the signal. */
+export function exitCodeOf(name: ExitName, signal?: AbortSignal): number {
+  if (name === 'interrupted' && signal?.aborted) {
+    return signalExitCodes[signal.reason as SignalName] ?? 130;
+  }
+  return codes[name] ?? 70;
 }
 
-export const exitCodes: readonly ExitCode[] = names.map((name) => ({
-  outcome: publicNameOf(name),
-  ...table[name],
-}));
-
-/**
- * The exit code of a command with several outcomes. A signal comes first, then a trigger in doubt,
- * then the first name other than ok. A closed pipe replaces only ok and timeout.
- */
-export function exitCodeOfAll(names: readonly ExitName[]): number {
-  const own = names.filter((name) => name !== 'pipe_closed');
-  const gravest =
-    own.find(isSignalName) ??
-    own.find((name) => name === 'outcome_unknown') ??
-    own.find((name) => name !== 'ok') ??
-    'ok';
-  const isReplaced = own.length < names.length && (gravest === 'ok' || gravest === 'timeout');
-  return exitCodeOf(isReplaced ? 'pipe_closed' : gravest);
-}
-
-export const exitCodeOf = (name: ExitName): number => table[name].code;
-
-/**
- * The exit code if the output was lost, or if the output pipe was closed before the runs finished.
- */
-export function exitCodeWithOutput(
-  exitCode: number,
-  { lost, isClosed }: { lost?: Error; isClosed: boolean },
-): number {
-  const replaced = (['ok', 'timeout', 'pipe_closed'] as const).map(exitCodeOf);
-  if (lost && replaced.includes(exitCode)) return exitCodeOf('output_error');
-  // With `ok` the command was done, so a closed pipe changes nothing.
-  return isClosed && exitCode === exitCodeOf('timeout') ? exitCodeOf('pipe_closed') : exitCode;
+/** What a command exits with that did several things: a signal, else 12, else the first that isn't 0. */
+export function exitNameOfSeveral(names: readonly ExitName[]): ExitName {
+  const first = (wanted: ExitName) => names.find((name) => name === wanted);
+  return (
+    first('interrupted') ?? first('outcome_unknown') ?? names.find((name) => name !== 'ok') ?? 'ok'
+  );
 }

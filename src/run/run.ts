@@ -1,68 +1,68 @@
-import { getBuiltinModule } from 'node:process';
+import type { ExitName } from './exit-codes.ts';
 
-/** An Automation. */
-export interface Target {
-  /** UUID, lower case. */
+export type JsonObject = Record<string, unknown>;
+
+/** A named sequence of steps in a project. The project is a UUID in lower case. */
+export interface Automation {
   projectId: string;
-  automationName: string;
+  name: string;
 }
 
 export interface Run {
-  target: Target;
-  /** Exactly as the service writes it, because case may matter to it. */
+  automation: Automation;
+  /** A UUID in lower case. */
   executionId: string;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-export const isUuid = (text: string): boolean => uuid.test(text);
-
-/** A UUID that was written without its dashes, as some programs do; undefined for another text. */
-export function withDashes(text: string): string | undefined {
-  const parts = /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})$/i.exec(text);
-  return parts?.slice(1).join('-');
+/** What the service said of a run at one moment. */
+export interface RunStatus {
+  /** As the service spells it; another word than those of `finalStatuses` is passed on. */
+  status: string;
+  isFinal: boolean;
+  /** Milliseconds since 1970. */
+  startedAtMs?: number;
+  completedAtMs?: number;
+  creditsCharged?: number;
+  /** The service doesn't want to be asked again before. */
+  retryAfterMs?: number;
+  /** As the service sent it. */
+  document: JsonObject;
 }
 
-/** A name that is unique across projects: `<projectId>/<name>`. */
-export const fullNameOf = ({ projectId, automationName }: Target): string =>
-  `${projectId}/${automationName}`;
-
-/** The case of the letters of an id doesn't matter. */
-export const isSameId = (one: string | undefined, other: string | undefined): boolean =>
-  one?.toLowerCase() === other?.toLowerCase();
-
-/** The fields in which a document of the service may name its automation. */
-interface Named {
-  projectId?: unknown;
-  automationName?: unknown;
+/** The result of a run that has finished. */
+export interface RunResult {
+  status: string;
+  isFinal: boolean;
+  output: string | null;
+  steps?: { count: number; succeeded: number; failed: number; skipped: number };
+  error?: { type: string; message: string };
+  /** As the service sent it. */
+  document: JsonObject;
 }
 
-/**
- * Whether this document can be about `target`. Names are compared by letters and digits, as spellings
- * differ.
- */
-export const isNamedBy = (target: Target, { projectId, automationName }: Named): boolean =>
-  isAlike(target.projectId, projectId) && isAlike(target.automationName, automationName);
+/** The final statuses that the service documents, with the exit of a command that followed the run. */
+export const finalStatuses = {
+  COMPLETED: 'ok',
+  FAILED: 'run_failed',
+  TIMED_OUT: 'run_timed_out',
+  CANCELLED: 'run_cancelled',
+} as const satisfies Record<string, ExitName>;
 
-const isAlike = (ours: string, theirs: unknown) =>
-  typeof theirs !== 'string' || lettersOf(theirs) === lettersOf(ours);
+export const isKnownFinal = (status: string): status is keyof typeof finalStatuses =>
+  Object.hasOwn(finalStatuses, status);
 
-function lettersOf(name: string): string {
-  const folded = name.normalize('NFKC').toLowerCase();
-  return folded.replace(/[^\p{L}\p{N}]/gu, '') || folded;
+/** A status that this version doesn't know is final if it comes with a time of completion. */
+export const isFinalStatus = (status: string, completedAtMs: number | undefined): boolean =>
+  isKnownFinal(status) || (status !== 'RUNNING' && completedAtMs !== undefined);
+
+/** How a command exits that was to follow a run with this status. */
+export function exitNameOfStatus({
+  status,
+  isFinal,
+}: Pick<RunStatus, 'status' | 'isFinal'>): ExitName {
+  if (!isFinal) return 'still_running';
+  return isKnownFinal(status) ? finalStatuses[status] : 'unrecognized_status';
 }
 
-/** The global `crypto` would load twice as much code, and a trigger needs this module anyway. */
-export const randomUuid = (): string => getBuiltinModule('node:crypto').randomUUID();
-
-/**
- * How long a run took, from two of its times (ISO 8601). Undefined if one isn't known, or if it
- * ended before it began.
- */
-export function durationMsOf(run: {
-  startedAt?: string | null;
-  completedAt?: string | null;
-}): number | undefined {
-  const tookMs = Date.parse(run.completedAt ?? '') - Date.parse(run.startedAt ?? '');
-  return tookMs >= 0 ? tookMs : undefined;
-}
+export const isSameAutomation = (one: Automation, other: Automation): boolean =>
+  one.projectId === other.projectId && one.name === other.name;

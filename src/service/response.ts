@@ -1,28 +1,109 @@
-import { type Fault, type FaultKind, sentenceOf } from '../run/fault.ts';
-import type { Answer, Endpoint } from '../run/service.ts';
-import { isJsonObject, type JsonObject } from '../system/json.ts';
-import { readJson, textOfBody, UnreadableBody } from './body.ts';
-import { kindOf } from './classify.ts';
-import { type ErrorBody, pageIn, readErrorBody } from './error-body.ts';
-import { type Headers, type HttpResponse, valuesOf } from './exchange.ts';
-import { retryAfterMs, serviceTimeMs } from './retry-after.ts';
+import {
+  type Answer,
+  type Failure,
+  type FailureKind,
+  failure,
+  failureTable,
+} from '../run/failure.ts';
+import type { JsonObject } from '../run/run.ts';
+import { isJsonObject } from './documents.ts';
+import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
+import { type HttpResponse, valuesOf } from './http.ts';
+import { retryAfterMs } from './retry-after.ts';
 
-interface Reading<T> {
-  endpoint: Endpoint;
-  maxBytes: number;
+export interface Reading<T> {
+  /** Of a trigger, every 2xx is a success; of other requests, 200 alone. */
+  isTrigger: boolean;
+  /** Returns the value in a document, or the reason why it isn't what was asked for. */
+  read(document: JsonObject, retryAfterMs?: number): T | string;
   nowMs: number;
-  /** Undefined if the document isn't the expected one. */
-  read(document: JsonObject): T | undefined;
-  executionIdIn?(location: string): string | undefined;
-  /**
-   * Hides the API key. Must run before a message is cut to one line, because half a key wouldn't be
-   * recognized.
-   */
+  /** Hides secrets. */
   scrub(text: string): string;
 }
 
-const errorBodyBytes = 1024 * 1024;
-const maxScrubbed = 64 * 1024;
+interface ErrorResponse extends ErrorBody {
+  status: number;
+  isTrigger: boolean;
+  hasRetryAfter: boolean;
+}
+
+/** What an error response means. The first row that fits decides. */
+// biome-ignore format: a table
+const rows: [FailureKind, (response: ErrorResponse) => boolean][] = [
+  ['redirected',       ({ status }) => status < 400],
+  // Firewalls and login pages answer in place of the service.
+  ['invalid_response', ({ status, isHtml }) => isOneOf(status, 401, 403) && isHtml],
+  ['server_error',     ({ status }) => status >= 500],
+  ['no_response',      ({ status }) => status === 408],
+  ['in_progress',      ({ status }) => status === 425],
+  ['already_active',   ({ isTrigger, isRunAlreadyActive }) => isTrigger && isRunAlreadyActive],
+  // GitHub and others limit the rate with a 403.
+  ['rate_limited',     ({ status, hasRetryAfter }) => status === 429 || (status === 403 && hasRetryAfter)],
+  ['unauthorized',     ({ status }) => isOneOf(status, 401, 403)],
+  ['no_credits',       ({ status }) => status === 402],
+  ['in_progress',      ({ status }) => status === 409],
+  ['not_found',        ({ status, code }) => isOneOf(status, 404, 410) || notFoundCode.test(code ?? '')],
+  ['not_found',        ({ status, isTrigger, isJson }) => status === 422 && !isTrigger && isJson],
+  ['rejected',         () => true],
+];
+
+const isOneOf = (status: number, ...statuses: number[]) => statuses.includes(status);
+/** `notFound`, `NOT_FOUND`, `execution_not_found`, `NotFoundException` */
+const notFoundCode = /not[_-]?found(error|exception)?$/i;
+
+/** The service's words add nothing to these. */
+const selfExplanatory: readonly FailureKind[] = ['already_active', 'in_progress', 'redirected'];
+
+/** What a response means. */
+export function answerOf<T extends object>(response: HttpResponse, reading: Reading<T>): Answer<T> {
+  const { status, headers } = response;
+  const facts = {
+    httpStatus: status,
+    requestId: requestIdOf(response, reading),
+    retryAfterMs: retryAfterMs(headers, reading.nowMs),
+  };
+  if (status < 200 || status > 299) {
+    return { ok: false, failure: { ...errorOf(response, reading), ...facts } };
+  }
+  const value = readSuccess(response, reading, facts.retryAfterMs);
+  if (typeof value !== 'string') return { ok: true, value };
+  return { ok: false, failure: failure('invalid_response', { reason: value, ...facts }) };
+}
+
+/** The value of a success, or the reason why it isn't one. */
+function readSuccess<T>(
+  { status, headers, text }: HttpResponse,
+  { isTrigger, read, scrub }: Reading<T>,
+  retryAfterMs: number | undefined,
+): T | string {
+  const document = parseJson(text);
+  if (!isJsonObject(document)) {
+    const body = readErrorBody(text, { hasHtmlType: hasHtmlType(headers), scrub });
+    return body.isHtml ? reasonOfPage(body) : "the response isn't a JSON object";
+  }
+  if (status !== 200 && !isTrigger) return 'the response must have the status 200';
+  return read(document, retryAfterMs);
+}
+
+function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>): Failure {
+  const { status, headers, text } = response;
+  const body = readErrorBody(text, { hasHtmlType: hasHtmlType(headers), scrub });
+  const hasRetryAfter = valuesOf(headers, 'retry-after').length > 0;
+  const row = rows.find(([, fits]) => fits({ ...body, status, isTrigger, hasRetryAfter }));
+  const kind = row?.[0] ?? 'rejected';
+  const { code, message } = body;
+  const { reason } = failureTable[kind];
+  const isOfService = message && !selfExplanatory.includes(kind);
+  if (kind === 'invalid_response') return failure(kind, { code, reason: reasonOfPage(body) });
+  return failure(kind, { code, reason: isOfService ? `${reason}: ${message}` : reason });
+}
+
+const hasHtmlType = (headers: HttpResponse['headers']) =>
+  valuesOf(headers, 'content-type').some((type) => /\bhtml\b/i.test(type));
+
+const reasonOfPage = ({ message }: ErrorBody) =>
+  `the response is an HTML page${message ? ` ("${message}")` : ''}, and may not come from the service`;
+
 const requestIdHeaders = [
   'x-request-id',
   'request-id',
@@ -31,170 +112,16 @@ const requestIdHeaders = [
   'cf-ray',
 ];
 
-/** Reads the response to a request (docs/service.openapi.json). */
-export async function answerOf<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
-  const isSuccess = raw.status >= 200 && raw.status < 300;
-  const answer = await (isSuccess
-    ? readSuccess(raw, reading)
-    : readErrorResponse(scrubbed(raw, reading), reading));
-  return { ...answer, serviceTimeMs: serviceTimeMs(raw.headers) };
+function requestIdOf({ headers }: HttpResponse, { scrub }: Reading<unknown>): string | undefined {
+  const id = requestIdHeaders.flatMap((name) => valuesOf(headers, name)).find(Boolean);
+  return id && scrub(id).slice(0, 200);
 }
 
-async function readSuccess<T>(raw: HttpResponse, reading: Reading<T>): Promise<Answer<T>> {
-  try {
-    const document = createdRun(raw, reading) ?? (await readJson(raw, reading.maxBytes));
-    const value = isJsonObject(document) ? reading.read(document) : undefined;
-    if (value !== undefined)
-      return { kind: 'ok', value, retryAfterMs: retryAfterMs(raw.headers, reading.nowMs) };
-    return faultOf(
-      'unreadable',
-      isJsonObject(document)
-        ? wrongDocumentMessages[reading.endpoint]
-        : 'the response is not a JSON object',
-    );
-  } catch (error) {
-    if (!(error instanceof UnreadableBody)) throw error;
-    const page = pageIn(reading.scrub(error.text.slice(0, maxScrubbed)));
-    const message = page ? pageMessage(page) : `the response body can't be read: ${error.message}`;
-    return faultOf(error.isTooLarge ? 'too_large' : 'unreadable', message, page);
-  }
-
-  function faultOf(kind: FaultKind, message: string, page?: string): Answer<T> {
-    return {
-      kind: 'fault',
-      fault: {
-        ...factsOfResponse(scrubbed(raw, reading), reading),
-        kind,
-        message: reading.scrub(message),
-        page,
-      },
-    };
-  }
-}
-
-/** The response to a trigger may have a `Location` instead of a body. */
-function createdRun<T>(
-  { body, headers }: HttpResponse,
-  { endpoint, executionIdIn }: Reading<T>,
-): JsonObject | undefined {
-  const [location] = valuesOf(headers, 'location');
-  if (endpoint !== 'trigger' || body.length > 0 || location === undefined) return undefined;
-  const executionId = executionIdIn?.(location);
-  return executionId === undefined ? undefined : { executionId, status: 'RUNNING' };
-}
-
-async function readErrorResponse<T>(
-  response: HttpResponse,
-  reading: Reading<T>,
-): Promise<Answer<T>> {
-  const { status, headers } = response;
-  const body = await readErrorOf(response, reading);
-  const leadsToRun = valuesOf(headers, 'location').some(
-    (location) => reading.executionIdIn?.(location) !== undefined,
-  );
-  const hasRetryAfter = valuesOf(headers, 'retry-after').some((value) => value !== '');
-  const kind = kindOf({ status, body, leadsToRun, hasRetryAfter }, reading.endpoint);
-  const fault: Fault = {
-    ...factsOfResponse(response, reading),
-    kind,
-    message: errorResponseMessage(response, body, kind, reading.endpoint),
-    page: body.page,
-    serviceCode: body.code,
-    executionId: kind === 'already_active' ? body.executionId : undefined,
-  };
-  return { kind: 'fault', fault };
-}
-
-async function readErrorOf<T>(response: HttpResponse, { scrub }: Reading<T>): Promise<ErrorBody> {
-  const body = response.body.subarray(0, errorBodyBytes);
-  const isHtml = valuesOf(response.headers, 'content-type').some((type) => /\bhtml\b/i.test(type));
-  try {
-    return readErrorBody(scrub(await textOfBody({ ...response, body }, errorBodyBytes)), {
-      isHtml,
-    });
-  } catch {
-    // A firewall may compress its page in a way that runctl didn't ask for.
-    return readErrorBody(isHtml ? '<html>' : '', { isHtml });
-  }
-}
-
-/**
- * Hides the API key in the headers. Successful polls skip this, because it takes CPU time and their
- * headers aren't printed.
- */
-function scrubbed<T>(response: HttpResponse, { scrub }: Reading<T>): HttpResponse {
-  const headers = Object.keys(response.headers).map((name) => [
-    name,
-    valuesOf(response.headers, name).map(scrub),
-  ]);
-  return { ...response, headers: Object.fromEntries(headers) };
-}
-
-/**
- * The messages for a 2xx response with another document. An object with a `status` may also be the
- * error object of a gateway.
- */
-const wrongDocumentMessages: Record<Endpoint, string> = {
-  trigger: 'the response has no executionId',
-  status: "the response doesn't name this run with a status, and may not come from the service",
-  result: "the response doesn't name this run with a status, and may not come from the service",
-};
-
-/** What the service refused, in a message. */
-const refusedSubjects: Record<Endpoint, string> = {
-  trigger: 'it',
-  status: 'the request',
-  result: 'the request',
-};
-
-const pageMessage = (page: string) =>
-  `the response is an HTML page, "${page}", and may not come from the service`;
-
-function errorResponseMessage(
-  response: HttpResponse,
-  body: ErrorBody,
-  kind: FaultKind,
-  endpoint: Endpoint,
-): string {
-  // Only the service redirects to a run or names an active one, so a page says nothing more.
-  const isOfService =
-    kind === 'redirected' || kind === 'redirected_to_run' || kind === 'already_active';
-  if (body.page && !isOfService) return pageMessage(body.page);
-  const sentence = sentenceOf(kind);
-  if (sentence !== undefined) {
-    // A 403 may be about this Automation alone, which only the service's message says.
-    return response.status === 403 ? withMessage(sentence, body) : sentence;
-  }
-  if (kind === 'redirected') return redirectMessage(response);
-  if (kind === 'unreadable') return 'the response is not JSON';
-  if (response.status >= 500) return withMessage('the service reported an error', body);
-  return withMessage(`the service refused ${refusedSubjects[endpoint]}`, body);
-}
-
-const withMessage = (sentence: string, { message }: ErrorBody) =>
-  message ? `${sentence}: ${message}` : sentence;
-
-function redirectMessage({ headers }: HttpResponse): string {
-  const [location] = valuesOf(headers, 'location');
-  const target = location ? ` to ${originOf(location)}` : '';
-  const reason = 'because it would send the API key along';
-  return `the service responded with a redirect${target}, which runctl doesn't follow ${reason}`;
-}
-
-const originOf = (location: string): string =>
-  URL.canParse(location) ? new URL(location).origin : 'another path';
-
-function factsOfResponse<T>({ status, headers }: HttpResponse, { nowMs }: Reading<T>) {
-  return {
-    httpStatus: status,
-    requestId: requestIdOf(headers),
-    retryAfterMs: retryAfterMs(headers, nowMs),
-  };
-}
-
-function requestIdOf(headers: Headers): string | undefined {
-  const value = requestIdHeaders
-    .flatMap((name) => valuesOf(headers, name))
-    .find((candidate) => candidate);
-  return value?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
-}
+/** The service answered in JSON, and refused something else than the API key. */
+export const isJsonRefusal = (
+  { kind, httpStatus }: Failure,
+  response: HttpResponse | undefined,
+): boolean =>
+  ['not_found', 'rejected', 'no_credits', 'rate_limited'].includes(kind) &&
+  httpStatus !== 403 &&
+  parseJson(response?.text ?? '') !== undefined;

@@ -1,0 +1,71 @@
+import type { Context } from '../context.ts';
+import type { Failure } from '../run/failure.ts';
+import type { RunEvent } from '../run/ports.ts';
+import type { Automation, RunStatus } from '../run/run.ts';
+import { silenceText, stateOfStatus, stateText } from './state.ts';
+import type { Style } from './style.ts';
+
+/** One run or trigger, as far as events have told. */
+export interface FollowedRun {
+  automation: Automation;
+  executionId?: string;
+  /** This command started it. */
+  isStarted?: boolean;
+  isFollowed?: boolean;
+  /** `--if-active wait` */
+  isWaiting?: boolean;
+  usualMs?: number;
+  status?: RunStatus;
+  /** There is no valid answer. `atMs`: when that was told, by `clock.elapsedMs`. */
+  silence?: { failure: Failure; silentMs: number; atMs: number };
+}
+
+export type ProgressContext = Omit<Context, 'emit'>;
+
+/** Shows runs. `update` is called whenever one of them may have changed. */
+export interface ProgressView {
+  update(): void;
+  stop(): void;
+}
+
+export type ProgressEvent = Exclude<RunEvent, { type: 'note' | 'warning' }>;
+
+/** A response that is lost and repaired within this time isn't worth a word. */
+const minSilenceMs = 5000;
+
+/** What an event tells of its run. `atMs`: by `clock.elapsedMs`. */
+export function changeBy(event: ProgressEvent, atMs: number): Partial<FollowedRun> {
+  const silence = undefined;
+  switch (event.type) {
+    case 'started':
+      return { silence, isStarted: true, isWaiting: false };
+    case 'following':
+      return { silence, isFollowed: true, usualMs: event.usualMs };
+    case 'status':
+      return { silence, status: event.status };
+    case 'waiting':
+      return { silence, isWaiting: true };
+    case 'retry': {
+      const { failure, silentMs } = event;
+      return silentMs < minSilenceMs ? {} : { silence: { failure, silentMs, atMs } };
+    }
+  }
+}
+
+/** There is something to say about it while it lasts. */
+export const isShown = ({ isFollowed, isWaiting, silence }: FollowedRun): boolean =>
+  Boolean(isFollowed || isWaiting || silence);
+
+export const isFinished = ({ status }: FollowedRun): boolean => status?.isFinal ?? false;
+
+/** `RUNNING for 4m 12s, usually 5m`, without the name. */
+export function progressText(run: FollowedRun, style: Style, { clock }: ProgressContext): string {
+  const { status, silence, isWaiting, isStarted, usualMs } = run;
+  const withoutStatus = isStarted ? 'started' : '';
+  const waiting = isWaiting ? 'is already running, waiting for it to finish' : withoutStatus;
+  const stands = status
+    ? stateText(stateOfStatus(status, clock.nowMs()), style, silence ? undefined : usualMs)
+    : waiting;
+  const silentMs = silence ? silence.silentMs + clock.elapsedMs() - silence.atMs : 0;
+  return [stands, silence && silenceText(silence.failure, silentMs)].filter(Boolean).join(', ');
+}

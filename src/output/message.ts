@@ -1,0 +1,178 @@
+import type { Context } from '../context.ts';
+import { type Failure, rowOf } from '../run/failure.ts';
+import {
+  type DoneReport,
+  decidingStatus,
+  type NotStartedReport,
+  outcomeOf,
+  type Problem,
+  type Report,
+  type RunReport,
+  type StoppedReport,
+  type UnknownReport,
+} from '../run/report.ts';
+import { formatDuration } from '../text/duration.ts';
+import type { CommandLine } from './command-line.ts';
+import { httpFact } from './state.ts';
+import type { Style } from './style.ts';
+import { logTime, shortTime } from './time.ts';
+
+/** What is said about a failure. The service's texts in it aren't cleaned. */
+export interface Message {
+  /** What happened to what, and what that means for the run. */
+  happened: string;
+  why?: string;
+  /** `3 attempts in 10m` */
+  history?: string;
+  /** What HTTP said, for the brackets at the end. */
+  facts?: readonly string[];
+  /** The command to type, as words after `runctl`, or complete. */
+  fix?: readonly string[] | string;
+}
+
+/** What a message needs to know of the command. */
+export interface MessageContext {
+  context: Context;
+  commandLine: CommandLine;
+  /** `--watch` was given. */
+  isWatch: boolean;
+  /** It is about results, not about statuses. */
+  isResult: boolean;
+  /** The service ignores idempotency keys, so nothing is sent again. */
+  areKeysIgnored: boolean;
+}
+
+/** Undefined if there is nothing to say, as of a run that failed: its summary has its error. */
+export function messageOf(report: Report, about: MessageContext): Message | undefined {
+  switch (report.kind) {
+    case 'done':
+      return report.error && { happened: report.error.message, fix: report.error.command };
+    case 'run':
+      return runMessage(report, about);
+    case 'stopped':
+      return stoppedMessage(report, about);
+    case 'not_started':
+      return notStartedMessage(report, about);
+    case 'unknown':
+      return unknownMessage(report, about);
+    case 'unreadable': {
+      const { automation, failure } = report;
+      const happened = `the ${about.isResult ? 'result' : 'status'} of ${automation.name} couldn't be read`;
+      return { happened, ...reasonOf(failure, about), fix: fixOf(failure, automation.name) };
+    }
+  }
+}
+
+/** The message as it is printed. */
+export function formatMessage(message: Message, style: Style, { complete }: CommandLine): string {
+  const { happened, why, history, facts = [], fix } = message;
+  const sentence = style.line(why ? `${happened}: ${why}` : happened);
+  const brackets = [...(history ? [history] : []), ...facts].join(', ');
+  const separator = history ? '\n  ' : ' ';
+  const end = brackets && `${separator}(${style.line(brackets)})`;
+  const command = fix && `\n  ${style.glyphs.arrow} ${style.bold(style.line(complete(fix)))}`;
+  return `runctl: ${sentence}${end}${command ?? ''}\n`;
+}
+
+/** A thrown problem, as the report of a command that did nothing else. */
+export const problemReport = ({ message, exit, command }: Problem): DoneReport => ({
+  kind: 'done',
+  exit,
+  document: {},
+  error: { message, command },
+});
+
+function runMessage(report: RunReport, about: MessageContext): Message | undefined {
+  const { automation, resultFailure } = report;
+  const run = about.commandLine.run(report);
+  const status = decidingStatus(report);
+  if (status && !status.isFinal && about.isResult) {
+    const happened = `${automation.name} hasn't finished (${status.status})`;
+    return { happened, fix: ['watch', run] };
+  }
+  if (outcomeOf(report) !== 'result_unavailable' || !resultFailure) return undefined;
+  const happened = `${automation.name} COMPLETED, but its result couldn't be read`;
+  return { happened, ...reasonOf(resultFailure, about), fix: ['result', run] };
+}
+
+function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
+  const { automation, failure } = report;
+  const reason = reasonOf(failure, about);
+  if (failure.kind === 'not_found')
+    return { happened: `${automation.name} can't be followed`, ...reason };
+  const isOwn = failure.kind === 'interrupted' || failure.kind === 'timeout';
+  const what = isOwn ? 'runctl stopped watching it' : "couldn't be followed";
+  const happened = `${automation.name} continues, but ${what}`;
+  return { happened, ...reason, fix: ['watch', about.commandLine.run(report)] };
+}
+
+function notStartedMessage(report: NotStartedReport, about: MessageContext): Message {
+  const { automation, failure, trigger } = report;
+  const happened = `${automation.name} wasn't started`;
+  const fix = fixOf(failure, about.commandLine.automation(automation));
+  const key = trigger?.isKeyGiven ? keyFlag(trigger) : [];
+  const flags = fix?.[0] === 'trigger' ? [...watchFlag(about), ...key] : [];
+  return { happened, ...reasonOf(failure, about), fix: fix && [...fix, ...flags] };
+}
+
+const fixOf = (failure: Failure, automation: string): string[] | undefined =>
+  rowOf(failure)
+    .fix?.split(' ')
+    .map((word) => (word === '<automation>' ? automation : word));
+
+const watchFlag = ({ isWatch }: MessageContext) => (isWatch ? ['--watch'] : []);
+const keyFlag = (trigger: { idempotencyKey: string }) => [
+  '--idempotency-key',
+  trigger.idempotencyKey,
+];
+
+function unknownMessage(report: UnknownReport, about: MessageContext): Message {
+  const { automation, failure, last = failure, attempts = 1, tookMs = 0, sentAtMs } = report;
+  const at = sentAtMs === undefined ? '' : ` at ${timeText(sentAtMs, about)}`;
+  return {
+    happened: `${automation.name} may have been started${at}`,
+    why: whyUnknown(report, about),
+    history: attempts > 1 ? `${attempts} attempts in ${formatDuration(tookMs)}` : undefined,
+    facts: reasonOf(last, about).facts,
+    fix: recoveryOf(report, about),
+  };
+}
+
+function whyUnknown(report: UnknownReport, about: MessageContext): string {
+  const { failure, last = failure, isRecoverable, sentAtMs } = report;
+  const ignored = about.areKeysIgnored ? 'idempotency keys are ignored' : undefined;
+  const notSent = report.notSentBecause ?? ignored;
+  const then = last.kind === 'interrupted' ? 'runctl was interrupted' : last.reason;
+  const parts = [failure.reason, ...(last.kind === failure.kind ? [] : [then])];
+  if (notSent) parts.push(`it isn't sent again (${notSent})`);
+  const why = parts.join(', and ');
+  if (ignored || isRecoverable === false) {
+    const atMs = sentAtMs ?? about.context.clock.nowMs();
+    return `${why}. Look in the service for a run that began at about ${timeText(atMs, about)}`;
+  }
+  if (last.kind !== 'already_active') return why;
+  return `${why}, maybe by this trigger. recover finds it once that run has finished`;
+}
+
+function recoveryOf(report: UnknownReport, about: MessageContext): string[] | undefined {
+  const { automation, trigger, failure, last = failure } = report;
+  const { isRecorded = true, isRecoverable = true, isRepeatable = isRecoverable } = report;
+  const { command, stderr } = about.context;
+  if (last.kind === 'redirected') return ['doctor'];
+  if (about.areKeysIgnored || !isRepeatable) return undefined;
+  const words = [about.commandLine.automation(automation), ...watchFlag(about)];
+  // A log may be read on a machine without this journal.
+  const isReadHere = command !== 'trigger' || stderr.isTTY;
+  if (!trigger || (isRecorded && isRecoverable && isReadHere)) return ['recover', ...words];
+  return ['trigger', ...words, ...keyFlag(trigger)];
+}
+
+function reasonOf(failure: Failure, about: MessageContext) {
+  const { reason: why, retryAfterMs } = failure;
+  const atMs = about.context.clock.nowMs() + (retryAfterMs ?? 0);
+  const again = retryAfterMs ? `not before ${timeText(atMs, about)}` : '';
+  return { why, facts: [httpFact(failure), again].filter(Boolean) };
+}
+
+const timeText = (ms: number, { context }: MessageContext) =>
+  context.stderr.isTTY ? shortTime(ms, context.clock.nowMs()) : logTime(ms);

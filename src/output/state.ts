@@ -1,0 +1,127 @@
+import { type Failure, rowOf } from '../run/failure.ts';
+import { decidingStatus, type RunOrTriggerReport } from '../run/report.ts';
+import { isKnownFinal, type RunResult, type RunStatus } from '../run/run.ts';
+import { formatDuration } from '../text/duration.ts';
+import type { Style, Tone } from './style.ts';
+
+/** How a run or trigger stands, for people. The service's texts in it aren't cleaned. */
+export interface State {
+  /** The status, UNKNOWN, NOT_STARTED, SKIPPED or NOT_FOUND; `-` if nobody asked. */
+  word: string;
+  tone: Tone;
+  startedAtMs?: number;
+  /** How long it took, or how long it has been running. */
+  tookMs?: number;
+  isFinal?: boolean;
+  reason?: string;
+}
+
+export function stateOf(report: RunOrTriggerReport, nowMs: number): State {
+  const { atMs: startedAtMs, recorded } = report;
+  const reason = reasonOf(report);
+  switch (report.kind) {
+    case 'unknown':
+      return {
+        word: 'UNKNOWN',
+        tone: 'unknown',
+        startedAtMs: report.sentAtMs ?? startedAtMs,
+        reason,
+      };
+    case 'not_started': {
+      const word = report.isSkipped ? 'SKIPPED' : 'NOT_STARTED';
+      return { word, tone: 'attention', startedAtMs, reason };
+    }
+    default: {
+      const isGone = report.kind === 'unreadable' && report.failure.kind === 'not_found';
+      if (isGone) return { word: 'NOT_FOUND', tone: 'attention', startedAtMs };
+      const status = statusOf(report);
+      if (!status) return { word: '-', tone: 'attention', startedAtMs, reason };
+      const age = recorded && `status is ${formatDuration(recorded.ageMs)} old`;
+      const why = [age, reason].filter(Boolean).join(': ');
+      return { startedAtMs, ...stateOfStatus(status, nowMs), reason: why };
+    }
+  }
+}
+
+/** The status that decides, or the last one that is known. */
+export function statusOf(report: RunOrTriggerReport): RunStatus | undefined {
+  const status = report.kind === 'run' ? decidingStatus(report) : undefined;
+  const last = report.kind === 'stopped' ? report.status : undefined;
+  return status ?? last ?? report.recorded?.status;
+}
+
+function reasonOf(report: RunOrTriggerReport): string | undefined {
+  if (report.kind === 'run') return errorText(report.result) ?? report.reason;
+  if (report.kind === 'unknown') return 'response lost';
+  const { kind, failure } = report;
+  return kind === 'stopped' ? `no longer watched: ${failure.reason}` : failure.reason;
+}
+
+export function stateOfStatus(status: RunStatus, nowMs: number): State {
+  const { status: word, isFinal, startedAtMs } = status;
+  const times = startedAtMs === undefined ? {} : { startedAtMs };
+  return { word, isFinal, tone: toneOf(status), ...times, tookMs: tookMs(status, nowMs) };
+}
+
+export function toneOf({ status, isFinal }: Pick<RunStatus, 'status' | 'isFinal'>): Tone {
+  if (!isFinal) return 'active';
+  if (status === 'COMPLETED') return 'good';
+  return isKnownFinal(status) && status !== 'CANCELLED' ? 'bad' : 'attention';
+}
+
+/** How long a run took, or has been running. Undefined if the service doesn't say. */
+export function tookMs(status: RunStatus, nowMs: number): number | undefined {
+  const endMs = status.isFinal ? status.completedAtMs : nowMs;
+  if (status.startedAtMs === undefined || endMs === undefined) return undefined;
+  // The service's clock may be ahead of this machine's.
+  return Math.max(0, endMs - status.startedAtMs);
+}
+
+/** `COMPLETED in 5m 2s`, `FAILED after 3m 10s`, `RUNNING for 41m, usually 38m`. */
+export function stateText({ word, tone, isFinal, tookMs }: State, style: Style, usualMs?: number) {
+  const text = style.tint(tone, style.line(word));
+  if (tookMs === undefined) return text;
+  const ended = word === 'COMPLETED' ? 'in' : 'after';
+  const took = `${text} ${isFinal ? ended : 'for'} ${formatDuration(tookMs)}`;
+  if (usualMs === undefined || isFinal) return took;
+  const isLate = tookMs > 2 * usualMs;
+  return `${took}, ${usuallyText(usualMs)}${isLate ? `, ${style.tint('attention', 'late')}` : ''}`;
+}
+
+const minuteMs = 60_000;
+
+export function usuallyText(usualMs: number): string {
+  const unitMs = usualMs < minuteMs ? 1000 : minuteMs;
+  return `usually ${formatDuration(Math.max(1, Math.round(usualMs / unitMs)) * unitMs)}`;
+}
+
+/** `Step "Send the report": the mail server said no (step_failed)` */
+export function errorText(result: RunResult | undefined): string | undefined {
+  if (!result?.error) return undefined;
+  const { message, type } = result.error;
+  return message ? `${message} (${type})` : type;
+}
+
+/** `3 steps`, `3 steps (1 skipped)`, `2 of 3 steps succeeded`. */
+export function stepsText({ steps }: RunResult): string | undefined {
+  if (!steps || steps.count === 0) return undefined;
+  const { count, succeeded, skipped } = steps;
+  const skip = skipped > 0 ? ` (${skipped} skipped)` : '';
+  const isAll = succeeded + skipped >= count;
+  return isAll
+    ? `${plural(count, 'step')}${skip}`
+    : `${succeeded} of ${plural(count, 'step')} succeeded${skip}`;
+}
+
+export const plural = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What HTTP said: `HTTP 422 runAlreadyActive`. */
+export const httpFact = ({ httpStatus, code }: Failure): string =>
+  [httpStatus && `HTTP ${httpStatus}`, code].filter(Boolean).join(' ');
+
+/** `no valid response for 40s (HTTP 502), still trying` */
+export function silenceText(failure: Failure, silentMs: number): string {
+  const why = httpFact(failure) || rowOf(failure).reason;
+  return `no valid response for ${formatDuration(silentMs)} (${why}), still trying`;
+}

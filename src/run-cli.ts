@@ -1,0 +1,123 @@
+import { type Command, CommanderError } from 'commander';
+import { createProgram } from './cli.ts';
+import type { CommandResult } from './commands/command.ts';
+import type { CommonFlags, Context } from './context.ts';
+import { problemReport } from './output/message.ts';
+import { print } from './output/print.ts';
+import { createProgress } from './output/progress.ts';
+import { exitCodeOf, exitNameOfSeveral } from './run/exit-codes.ts';
+import { exitNameOf, Problem } from './run/report.ts';
+
+/** The world before a command line was read. */
+export type World = Omit<Context, 'command' | 'flags' | 'emit'>;
+
+type Action = (context: Context) => Promise<CommandResult>;
+
+/** Runs a command line, prints what comes of it, and returns the exit code. */
+export async function runCli(argv: readonly string[], world: World): Promise<number> {
+  let exitCode = exitCodeOf('internal_error');
+  const program = createProgram(async (name, flags, action) => {
+    exitCode = await execute(name, flags, action, world);
+  });
+  let help = '';
+  forEachCommand(program, (command) =>
+    command.exitOverride().configureOutput({
+      writeOut: (text) => {
+        help += text;
+      },
+      writeErr: () => {},
+    }),
+  );
+  if (argv.length === 0) {
+    world.stderr.write(program.helpInformation());
+    return exitCodeOf('usage');
+  }
+  try {
+    refuseFlagsAsValues(argv, program);
+    await program.parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      world.stdout.write(help);
+      return withOutput(0, world);
+    }
+    const problem = error instanceof CommanderError ? usageProblem(error) : error;
+    const flags = { json: argv.includes('--json') };
+    return execute(argv[0] ?? '', flags, () => Promise.reject(problem), world);
+  }
+}
+
+async function execute(
+  command: string,
+  flags: CommonFlags,
+  action: Action,
+  world: World,
+): Promise<number> {
+  const base = { ...world, command, flags };
+  const progress = createProgress(base);
+  const context: Context = { ...base, emit: progress.emit };
+  let result: CommandResult;
+  try {
+    result = await action(context);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    result = { reports: [problemReport(error)], show: 'text' };
+  } finally {
+    progress.stop();
+  }
+  await print(result, context, progress.warnings);
+  result.afterPrint?.();
+  const name = exitNameOfSeveral(result.reports.map(exitNameOf));
+  const exitCode = await withOutput(result.exitCode ?? exitCodeOf(name, world.signal), world);
+  if (await world.stdout.flush()) nameUnprintedRuns(result, world);
+  return exitCode;
+}
+
+/** Output that couldn't be written replaces a 0. */
+async function withOutput(exitCode: number, { stdout }: World): Promise<number> {
+  const error = await stdout.flush();
+  if (!error || exitCode !== 0) return exitCode;
+  return exitCodeOf('code' in error && error.code === 'EPIPE' ? 'pipe_closed' : 'io_error');
+}
+
+/** A run is never lost, even if its id can't be written to stdout. */
+function nameUnprintedRuns({ reports }: CommandResult, { stderr }: World): void {
+  for (const report of reports) {
+    if (report.kind === 'done' || !report.trigger || report.executionId === undefined) continue;
+    stderr.write(
+      `runctl: the output couldn't be written; run ${report.executionId} of ${report.automation.name} continues\n`,
+    );
+  }
+}
+
+function forEachCommand(command: Command, change: (command: Command) => void): void {
+  change(command);
+  for (const child of command.commands) forEachCommand(child, change);
+}
+
+/** commander takes the next word as a flag's value, even if it is the next flag. */
+function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
+  const flags = new Set<string>();
+  forEachCommand(program, ({ options }) => {
+    for (const { required, long, short } of options) {
+      if (required) for (const flag of [long, short]) if (flag) flags.add(flag);
+    }
+  });
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  for (const [index, word] of words.entries()) {
+    const value = argv[index + 1];
+    if (flags.has(word) && value?.startsWith('-') && value !== '-') {
+      throw new Problem(`${word} needs a value, and ${value.split('=')[0]} is a flag`);
+    }
+  }
+}
+
+/** A value behind `=` may be a secret, so it isn't repeated. */
+function usageProblem({ message }: CommanderError): Problem {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/(--[\w-]+)=[^\s']*/g, '$1')
+    .replace(/\s+/g, ' ');
+  return new Problem(text.charAt(0).toLowerCase() + text.slice(1), { command: 'runctl help' });
+}

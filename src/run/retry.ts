@@ -1,0 +1,74 @@
+import { type Answer, type Failure, failure, rowOf } from './failure.ts';
+import type { Ports } from './ports.ts';
+
+export interface RetryOptions {
+  /** How long to go on without a valid answer. */
+  patienceMs: number;
+  /** Until when, by `clock.elapsedMs`. */
+  deadlineMs: number;
+  mayRetry(failure: Failure): boolean;
+  /** Costs no patience, because an outage doesn't end a watch. */
+  isFree?(failure: Failure): boolean;
+  /** Asked before each attempt. */
+  mayAttempt?(): boolean;
+  /** `silentMs`: how long there was no valid answer. */
+  onRetry(failure: Failure, times: { silentMs: number; delayMs: number }): void;
+}
+
+const firstBackoffMs = 1000;
+const maxBackoffMs = 30_000;
+/** No more of a `Retry-After` is waited for once a run is followed. */
+const maxRetryAfterMs = 600_000;
+/**
+ * What is kept of the patience for a last attempt. With less, a connection that is refused at once
+ * would be tried in a busy loop.
+ */
+const lastAttemptMs = 1000;
+
+/**
+ * Repeats a request until it gets a valid answer, a signal comes, or it fails in a way that isn't
+ * retried, and returns the last answer. Silence is the sum of what attempts and pauses took, so
+ * that time asleep doesn't count.
+ */
+export async function retry<T>(
+  attempt: (timeoutMs: number) => Promise<Answer<T>>,
+  options: RetryOptions,
+  { clock, random, signal, requestTimeoutMs, turn }: Ports,
+): Promise<Answer<T>> {
+  const { patienceMs, deadlineMs, mayRetry, isFree = () => false, mayAttempt } = options;
+  let spareMs = patienceMs;
+  let silentMs = 0;
+  let answer: Answer<T> = { ok: false, failure: failure('out_of_time') };
+  for (let failures = 0; ; failures++) {
+    await turn();
+    if (signal.aborted) return { ok: false, failure: failure('interrupted') };
+    if (mayAttempt?.() === false) return answer;
+    const timeoutMs = Math.min(requestTimeoutMs, Math.max(spareMs, lastAttemptMs));
+    const startedMs = clock.elapsedMs();
+    answer = await attempt(timeoutMs);
+    if (answer.ok) return answer;
+    const isCutShort = signal.aborted && rowOf(answer.failure).retry;
+    if (isCutShort) return { ok: false, failure: failure('interrupted') };
+    if (!mayRetry(answer.failure)) return answer;
+    const free = isFree(answer.failure);
+    // An attempt can only take longer than it may if the machine slept.
+    const tookMs = Math.min(clock.elapsedMs() - startedMs, timeoutMs);
+    silentMs += tookMs;
+    spareMs = free ? patienceMs : spareMs - tookMs;
+    const leftMs = deadlineMs - clock.elapsedMs();
+    const { retryAfterMs = 0 } = answer.failure;
+    const askedMs = free ? Math.min(retryAfterMs, maxRetryAfterMs) : retryAfterMs;
+    const maxDelayMs = free ? Number.POSITIVE_INFINITY : spareMs - lastAttemptMs;
+    if (leftMs <= 0 || maxDelayMs < 0 || askedMs > maxDelayMs) return answer;
+
+    // Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
+    const backoffMs = random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures);
+    const delayMs = Math.min(Math.max(backoffMs, askedMs), leftMs, maxDelayMs);
+    if (!signal.aborted) options.onRetry(answer.failure, { silentMs, delayMs });
+    await clock.sleep(delayMs, signal);
+    // The service doesn't want to be asked before the deadline.
+    if (askedMs > delayMs && !signal.aborted) return answer;
+    silentMs += delayMs;
+    if (!free) spareMs -= delayMs;
+  }
+}

@@ -1,0 +1,168 @@
+import { type Failure, failure, rowOf } from './failure.ts';
+import type { Ports, Trigger } from './ports.ts';
+import type { NotStartedReport, RunReport, UnknownReport } from './report.ts';
+import { retry } from './retry.ts';
+
+export interface StartOptions {
+  /** How long to go on without a valid answer. */
+  patienceMs: number;
+  /** Until when, by `clock.elapsedMs`. */
+  deadlineMs: number;
+  ifActive: 'fail' | 'skip' | 'wait';
+  /** Fixes the pause between the tries of `wait`. */
+  intervalMs?: number;
+  /** The service ignores idempotency keys, so nothing that may have started a run is sent again. */
+  areKeysIgnored: boolean;
+  /** The trigger is unknown already, and was first sent then (in milliseconds since 1970). */
+  unknownSinceMs?: number;
+}
+
+export type StartReport = RunReport | NotStartedReport | UnknownReport;
+
+const dayMs = 24 * 3_600_000;
+const firstWaitMs = 15_000;
+const maxWaitMs = 60_000;
+
+/** Starts one run at most, whatever gets lost on the way, and with `wait` once no other is active. */
+export async function startRun(
+  first: Trigger,
+  options: StartOptions,
+  ports: Ports,
+): Promise<StartReport> {
+  const { deadlineMs, ifActive, intervalMs } = options;
+  const { clock, signal } = ports;
+  let firstSentMs = options.unknownSinceMs ?? clock.nowMs();
+  let trigger = first;
+  for (let tries = 0; ; tries++) {
+    const report = await sendTrigger(trigger, firstSentMs, options, ports);
+    const isActive = report.kind === 'not_started' && report.failure.kind === 'already_active';
+    if (!isActive || ifActive === 'fail') return report;
+    if (ifActive === 'skip') return { ...report, isSkipped: true };
+
+    const leftMs = deadlineMs - clock.elapsedMs();
+    const { retryAfterMs = 0 } = report.failure;
+    if (leftMs <= 0 || retryAfterMs > leftMs) return report;
+    const gapMs = intervalMs ?? Math.min(firstWaitMs * 1.2 ** tries, maxWaitMs);
+    const delayMs = Math.min(Math.max(gapMs, retryAfterMs), leftMs);
+    ports.emit({ type: 'waiting', automation: trigger.automation, delayMs });
+    await clock.sleep(delayMs, signal);
+    if (signal.aborted) return { ...report, failure: failure('interrupted') };
+    // Another command may have sent a given key since, so its day began with the first try.
+    if (!trigger.isKeyGiven) {
+      firstSentMs = clock.nowMs();
+      trigger = { ...trigger, idempotencyKey: ports.newKey() };
+    }
+  }
+}
+
+/**
+ * Sends a trigger until it is accepted, refused, or unknown for good. Each command records before
+ * it sends, and looks into the journal after a refusal, so that of two commands with one key the
+ * later one sees the other.
+ */
+async function sendTrigger(
+  trigger: Trigger,
+  firstSentMs: number,
+  options: StartOptions,
+  ports: Ports,
+): Promise<StartReport> {
+  const { automation, isKeyGiven } = trigger;
+  const { journal, clock, service } = ports;
+  const repeats = options.unknownSinceMs !== undefined;
+  const startedMs = clock.elapsedMs();
+  const { sentId, isWritten } = await journal.appendSent(trigger, { repeats });
+  const settled = repeats
+    ? await lookBeforeRepeating(trigger, sentId, isWritten, ports)
+    : undefined;
+  if (settled) return settled;
+
+  let attempts = 0;
+  let firstUnknown: Failure | undefined;
+  const answer = await retry(
+    async (timeoutMs) => {
+      attempts++;
+      const attempt = await service.trigger(trigger, timeoutMs);
+      if (!attempt.ok && rowOf(attempt.failure).effect === 'unknown') {
+        firstUnknown ??= attempt.failure;
+      }
+      return attempt;
+    },
+    {
+      patienceMs: options.patienceMs,
+      deadlineMs: options.deadlineMs,
+      mayRetry: (failed) => rowOf(failed).retry && !(options.areKeysIgnored && firstUnknown),
+      // Services forget an idempotency key after a day.
+      mayAttempt: () => Math.abs(clock.nowMs() - firstSentMs) <= dayMs,
+      onRetry: (failed, times) =>
+        ports.emit({ type: 'retry', automation, failure: failed, ...times }),
+    },
+    ports,
+  );
+  if (answer.ok) {
+    const { executionId, document } = answer.value;
+    await journal.appendAccepted(trigger, executionId);
+    return { ...runReport(trigger, executionId, options), document };
+  }
+
+  const last = answer.failure;
+  if (!firstUnknown) {
+    const isListed = last.kind !== 'already_active' || options.ifActive === 'fail';
+    await journal.appendRefused(trigger, sentId, { why: last, isListed });
+  }
+  const look = await journal.look(trigger);
+  if (look?.executionId) return runReport(trigger, look.executionId, options);
+  const mayBeOpen = look ? look.openSents.length > 0 : isWritten || isKeyGiven;
+  if (!firstUnknown && !mayBeOpen) {
+    return { kind: 'not_started', automation, trigger: facts(trigger, 'no'), failure: last };
+  }
+  const tookMs = clock.elapsedMs() - startedMs;
+  const unknown = unknownReport(trigger, firstUnknown ?? responseLost);
+  return { ...unknown, last, attempts, tookMs, isRecorded: isWritten };
+}
+
+/** A repetition is only sent if it is on disk, and if the trigger was still unknown before it. */
+async function lookBeforeRepeating(
+  trigger: Trigger,
+  sentId: string,
+  isWritten: boolean,
+  { journal }: Ports,
+): Promise<StartReport | undefined> {
+  const { automation } = trigger;
+  const look = isWritten ? await journal.look(trigger) : undefined;
+  if (!look) {
+    const reason = "the journal can't be written, so it isn't sent again";
+    return { ...unknownReport(trigger, responseLost), last: failure('not_repeated', { reason }) };
+  }
+  if (look.executionId) return runReport(trigger, look.executionId);
+  if (look.openSents.includes(sentId)) return undefined;
+  const report = { automation, trigger: facts(trigger, 'no'), failure: failure('not_repeated') };
+  return { kind: 'not_started', ...report };
+}
+
+/** Why a trigger is unknown of which only the journal tells. */
+export const responseLost = failure('no_response', { reason: 'its response was lost' });
+
+const facts = ({ idempotencyKey, isKeyGiven }: Trigger, started: 'yes' | 'no' | 'unknown') => ({
+  started,
+  idempotencyKey,
+  isKeyGiven,
+});
+
+/** Only of a key that this command minted it is sure that this command started the run. */
+function runReport(
+  trigger: Trigger,
+  executionId: string,
+  { unknownSinceMs }: Partial<StartOptions> = {},
+): RunReport {
+  const isMinted = !trigger.isKeyGiven && unknownSinceMs === undefined;
+  const started = isMinted ? 'yes' : 'unknown';
+  const { automation } = trigger;
+  return { kind: 'run', automation, executionId, trigger: facts(trigger, started) };
+}
+
+export const unknownReport = (trigger: Trigger, why: Failure): UnknownReport => ({
+  kind: 'unknown',
+  automation: trigger.automation,
+  trigger: facts(trigger, 'unknown'),
+  failure: why,
+});

@@ -1,9 +1,12 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { version } from '../package.json';
 import type { CommandResult } from './commands/command.ts';
 import type { Shell } from './commands/completion.ts';
 import type { CommonFlags, Context } from './context.ts';
 import { type ScenarioName, scenarios } from './emulator/scenarios.ts';
+import { Problem } from './run/report.ts';
 import { parseDuration } from './text/duration.ts';
+import { nearWord } from './text/near-word.ts';
 
 /** Runs a command that was typed. `name` is its name, such as `config set`. */
 export type Execute = (
@@ -18,7 +21,7 @@ export function createProgram(execute: Execute): Command {
     .description(
       'Start runs of Automations, follow them until they finish, and trust the exit code.',
     )
-    .option('--version', 'print the version')
+    .version(version, '--version', 'print the version')
     .enablePositionalOptions()
     .helpCommand(false)
     .addHelpText(
@@ -183,7 +186,16 @@ function declareConfig(program: Command, act: Act): void {
     'config',
     'ask for base URL, API key and project, check and store them',
   );
-  act(config, async (_, __, context) => (await import('./commands/config.ts')).config(context));
+  // commander takes a wrong command for an argument, because `config` alone is a command, too.
+  config.allowExcessArguments();
+  act(config, async (_, __, context) => {
+    const [word] = config.args;
+    if (word === undefined) return (await import('./commands/config.ts')).config(context);
+    const names = config.commands.map((command) => command.name());
+    const near = nearWord(word, names);
+    const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
+    throw new Problem(`there is no command "config ${word}": ${hint}`);
+  });
   addExamples(config, [
     ['runctl config', 'set up the default profile'],
     ['runctl config set baseUrl https://api.example.com', 'store one setting'],
@@ -439,13 +451,11 @@ function parseStatuses(text: string): string[] {
 function parseSince(text: string): (nowMs: number) => number {
   const ms = parseDuration(text, { isUnlimited: true });
   if (ms !== undefined) return (nowMs) => nowMs - ms;
-  const isTime = /^\d{1,2}:\d{2}$/.test(text);
-  const hasForm = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?$/.test(text);
-  const atMs = hasForm ? new Date(text.length === 10 ? `${text}T00:00` : text).getTime() : NaN;
-  if (!isTime && Number.isNaN(atMs)) {
-    throw new InvalidArgumentError('Use a duration (2d), a date (2026-11-28) or a time (07:30).');
-  }
-  if (!isTime) return () => atMs;
-  const [hours = 0, minutes = 0] = text.split(':').map(Number);
-  return (nowMs) => new Date(nowMs).setHours(hours, minutes, 0, 0);
+  const [, hours, minutes] = /^(\d|[01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours) return (nowMs) => new Date(nowMs).setHours(Number(hours), Number(minutes), 0, 0);
+  const [, day] = /^\d{4}-\d{2}-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?$/.exec(text) ?? [];
+  const date = new Date(text.length === 10 ? `${text}T00:00` : text);
+  // 30 February would be 2 March.
+  if (day && date.getDate() === Number(day)) return () => date.getTime();
+  throw new InvalidArgumentError('Use a duration (2d), a date (2026-11-28) or a time (07:30).');
 }

@@ -20,14 +20,17 @@ export async function runProcess(): Promise<void> {
     });
   }
   const secrets = createSecrets();
-  process.on('uncaughtException', (error) => {
+  const endByBug = (error: unknown): never => {
     process.stderr.write(secrets.scrub(`runctl: a bug: ${firstLine(error)}\n`));
     process.exit(exitCodeOf('internal_error'));
-  });
+  };
+  process.on('uncaughtException', endByBug);
+  process.once('beforeExit', () => endByBug('nothing is left to wait for'));
 
   const argv = process.argv.slice(2);
-  const exitCode =
-    argv[0] === '__complete' ? await complete(argv.slice(1)) : await run(argv, secrets, interrupt);
+  const command =
+    argv[0] === '__complete' ? complete(argv.slice(1)) : run(argv, secrets, interrupt);
+  const exitCode = await command.catch(endByBug);
   process.stderr.write('', () => {
     const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
     if (interrupt.signal.aborted && name) endBySignal(name);
@@ -36,7 +39,7 @@ export async function runProcess(): Promise<void> {
 }
 
 function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {
-  const { env, stdin, stdout, stderr } = process;
+  const { env, stdout, stderr } = process;
   const ownWords = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const isPlain = ownWords.includes('--no-color');
   const canShow = !env.CI && isInForeground();
@@ -45,8 +48,9 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
     stdout: createSink(stdout, canShow, isPlain),
     stderr: errSink,
     terminal: stderr,
-    readStdin: () => readAll(stdin),
-    canPrompt: stdin.isTTY === true && errSink.isTTY,
+    readStdin: () => readAll(process.stdin),
+    // It takes 3 ms to open stdin.
+    canPrompt: errSink.isTTY && process.stdin.isTTY === true,
     env,
     clock: systemClock,
     random: Math.random,
@@ -81,8 +85,11 @@ function endBySignal(name: SignalName): void {
   setTimeout(() => process.exit(signalExitCodes[name]), 100);
 }
 
-const firstLine = ({ message, stack }: Error) =>
-  `${message.split('\n')[0]} ${stack?.split('\n')[1]?.trim() ?? ''}`;
+/** What was thrown, and where. Packages may throw anything. */
+const firstLine = (error: unknown) =>
+  error instanceof Error
+    ? `${error.message.split('\n')[0]} ${error.stack?.split('\n    ')[1] ?? ''}`
+    : String(error).split('\n')[0];
 
 function createSink(
   stream: NodeJS.WriteStream,

@@ -29,7 +29,8 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     }),
   );
   if (argv.length === 0) {
-    world.stderr.write(program.helpInformation());
+    program.outputHelp();
+    world.stderr.write(help);
     return exitCodeOf('usage');
   }
   try {
@@ -41,9 +42,9 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
       world.stdout.write(help);
       return withOutput(0, world);
     }
-    const problem = error instanceof CommanderError ? usageProblem(error) : error;
-    const flags = { json: argv.includes('--json') };
-    return execute(argv[0] ?? '', flags, () => Promise.reject(problem), world);
+    const name = nameIn(argv, program);
+    const problem = error instanceof CommanderError ? usageProblem(error, name) : error;
+    return execute(name, outputFlags(argv), () => Promise.reject(problem), world);
   }
 }
 
@@ -95,6 +96,21 @@ function forEachCommand(command: Command, change: (command: Command) => void): v
   for (const child of command.commands) forEachCommand(child, change);
 }
 
+/** The command that was typed, in words that can't be read as a command line. */
+function nameIn(argv: readonly string[], { commands }: Command): string {
+  const typed = argv.map((word) =>
+    commands.find((command) => word === command.name() || word === command.alias()),
+  );
+  return typed.find(Boolean)?.name() ?? '';
+}
+
+/** The flags that say how an error is printed. */
+function outputFlags(argv: readonly string[]): CommonFlags {
+  const words = argv.flatMap((word) => word.split(/(?<=^--field)=/));
+  const index = words.indexOf('--field');
+  return { json: words.includes('--json'), field: index === -1 ? undefined : words[index + 1] };
+}
+
 /** commander takes the next word as a flag's value, even if it is the next flag. */
 function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
   const flags = new Set<string>();
@@ -114,10 +130,13 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
 }
 
 /** A value behind `=` may be a secret, so it isn't repeated. */
-function usageProblem({ message }: CommanderError): Problem {
-  const text = message
+function usageProblem({ code, message }: CommanderError, name: string): Problem {
+  const said = code === 'commander.help' ? 'name a command' : message;
+  const text = said
     .replace(/^error: /, '')
     .replace(/(--[\w-]+)=[^\s']*/g, '$1')
     .replace(/\s+/g, ' ');
-  return new Problem(text.charAt(0).toLowerCase() + text.slice(1), { command: 'runctl help' });
+  return new Problem(text.charAt(0).toLowerCase() + text.slice(1), {
+    command: `runctl help ${name}`.trimEnd(),
+  });
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,8 @@ import { createSecrets } from '../src/text/secrets.ts';
 export const projectId = '00000000-0000-4000-8000-000000000001';
 export const executionId = '4b7c19e2-65a1-4c49-a73d-3512aa99cd94';
 export const otherId = '842520f2-394b-498f-85da-f82aa6726536';
+/** The run as an argument that works without a journal. */
+export const fullPath = `${projectId}/nightly/${executionId}`;
 export const apiKey = 'sk-live-3f9a7c2b1d8e4056';
 /** Saturday, 28 November 2026, 12:00 UTC */
 export const noonMs = Date.UTC(2026, 10, 28, 12);
@@ -44,7 +46,21 @@ export const html = (httpStatus: number, words = 'Sign in'): Response => {
   return (_, response) => response.writeHead(httpStatus, { 'content-type': 'text/html' }).end(page);
 };
 
-export const connectionLost: Response = ({}, response) => response.socket?.resetAndDestroy();
+export const connectionLost: Response = (_, response) => response.socket?.resetAndDestroy();
+
+/** The connection stays open, and the user presses Ctrl-C, or another signal comes. */
+export const interrupting =
+  (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' = 'SIGINT'): Response =>
+  (_request, _response, { interrupt }) =>
+    interrupt(signal);
+
+/** An answer for each automation, because several are asked for at once. */
+export const byName =
+  (responses: Record<string, Response>): Response =>
+  (request, response, world) =>
+    responses[request.path.split('/')[4] ?? '']?.(request, response, world);
+
+export const keyOf = (request: Request | undefined) => request?.headers['idempotency-key'];
 
 const automation = { projectId, automationName: 'nightly', title: null, message: null };
 const startedAt = new Date(noonMs).toISOString();
@@ -64,6 +80,9 @@ export const accepted = json(201, run('RUNNING'));
 export const running = json(200, run('RUNNING'));
 export const completed = json(200, run('COMPLETED'));
 export const failed = json(200, run('FAILED'));
+export const acceptedAs = (id: string) => json(201, run('RUNNING', {}, id));
+export const statusOf = (status: string, fields: object = {}, id = executionId) =>
+  json(200, run(status, fields, id));
 export const alreadyActive = json(422, { code: 'runAlreadyActive', message: 'It is running' });
 export const notFound = json(422, { code: 'notFound', message: 'There is no such execution' });
 
@@ -90,6 +109,8 @@ interface Given {
   trigger?: Response[];
   status?: Response[];
   result?: Response[];
+  /** Instead of the above, for the runs with these ids. By default they have completed. */
+  runs?: Record<string, { status?: Response[]; result?: Response[] }>;
   /** Instead of the base URL, API key and project in the environment. */
   env?: Record<string, string | undefined>;
   /** `config.json` */
@@ -97,10 +118,13 @@ interface Given {
   /** Whether stdout and stderr are terminals. */
   isTTY?: boolean;
   stdin?: string;
+  /** Why stdout can't be written: the code of the error. */
+  stdoutError?: 'EPIPE' | 'ENOSPC';
 }
 
 /** A scripted service on a free port, an empty journal, and runctl in this process. */
-export async function given({ env, config, isTTY = false, stdin = '', ...script }: Given = {}) {
+export async function given(options: Given = {}) {
+  const { env, config, isTTY = false, stdin = '', stdoutError, ...script } = options;
   const folder = mkdtempSync(join(tmpdir(), 'runctl-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const requests: Request[] = [];
@@ -114,9 +138,11 @@ export async function given({ env, config, isTTY = false, stdin = '', ...script 
 
   /** Types a command. Words are separated by blanks; a quoted one may have them. */
   async function runctl(line: string, more: Record<string, string | undefined> = {}) {
-    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
+    const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain,
+    );
     interrupt = new AbortController();
-    const out = createSink(isTTY);
+    const out = createSink(isTTY, stdoutError);
     const err = createSink(isTTY);
     const secrets = createSecrets();
     const exitCode = await runCli(words as string[], {
@@ -148,7 +174,10 @@ export async function given({ env, config, isTTY = false, stdin = '', ...script 
       stderr,
       /** The documents of `--json`. */
       get documents() {
-        return stdout.trimEnd().split('\n').map((text) => JSON.parse(text));
+        return stdout
+          .trimEnd()
+          .split('\n')
+          .map((text) => JSON.parse(text));
       },
       get document() {
         return JSON.parse(stdout);
@@ -164,7 +193,7 @@ export async function given({ env, config, isTTY = false, stdin = '', ...script 
     folder,
     /** The records of the journal, oldest first. */
     journal: () =>
-      readdirSync(join(folder, 'journal'))
+      (existsSync(join(folder, 'journal')) ? readdirSync(join(folder, 'journal')) : [])
         .sort()
         .flatMap((name) => readFileSync(join(folder, 'journal', name), 'utf8').split('\n'))
         .filter((record) => record !== '')
@@ -173,11 +202,16 @@ export async function given({ env, config, isTTY = false, stdin = '', ...script 
 }
 
 async function serve(script: Given, requests: Request[], world: TestWorld): Promise<string> {
-  const left = {
-    trigger: [...(script.trigger ?? [accepted])],
-    status: [...(script.status ?? [completed])],
-    result: [...(script.result ?? [output])],
+  const { trigger = [accepted], status = [completed], result = [output], runs = {} } = script;
+  const left: Record<string, Response[]> = {
+    trigger: [...trigger],
+    status: [...status],
+    result: [...result],
   };
+  for (const [id, own] of Object.entries(runs)) {
+    left[`status ${id}`] = [...(own.status ?? [statusOf('COMPLETED', {}, id)])];
+    left[`result ${id}`] = [...(own.result ?? [resultOf('COMPLETED', { executionId: id })])];
+  }
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk) => chunks.push(chunk));
@@ -188,7 +222,8 @@ async function serve(script: Given, requests: Request[], world: TestWorld): Prom
       requests.push(request);
       const endpoint =
         method === 'POST' ? 'trigger' : path.endsWith('/result') ? 'result' : 'status';
-      const responses = left[endpoint];
+      const [, id] = /executions\/([^/]+)/.exec(path) ?? [];
+      const responses = left[`${endpoint} ${id}`] ?? left[endpoint] ?? [];
       const next = responses.length > 1 ? responses.shift() : responses[0];
       next?.(request, response, world);
     });
@@ -205,6 +240,7 @@ async function serve(script: Given, requests: Request[], world: TestWorld): Prom
 function createTestClock() {
   let nowMs = noonMs;
   let elapsedMs = 0;
+  let duringSleep: (() => void) | undefined;
   return {
     nowMs: () => nowMs,
     elapsedMs: () => elapsedMs,
@@ -217,9 +253,15 @@ function createTestClock() {
     set(ms: number) {
       nowMs = ms;
     },
+    /** Does something while runctl next waits. */
+    duringSleep(action: () => void) {
+      duringSleep = action;
+    },
     async sleep(ms: number, signal: AbortSignal) {
       const untilMs = elapsedMs + ms;
       await new Promise((resolve) => setImmediate(resolve));
+      duringSleep?.();
+      duringSleep = undefined;
       if (signal.aborted || elapsedMs >= untilMs) return;
       nowMs += untilMs - elapsedMs;
       elapsedMs = untilMs;
@@ -227,7 +269,7 @@ function createTestClock() {
   };
 }
 
-function createSink(isTTY: boolean) {
+function createSink(isTTY: boolean, code?: string) {
   let written = '';
   return {
     text: () => written,
@@ -235,7 +277,7 @@ function createSink(isTTY: boolean) {
       write(text: string) {
         written += text;
       },
-      flush: async () => undefined,
+      flush: async () => (code ? Object.assign(new Error(code), { code }) : undefined),
       isTTY,
       columns: () => 80,
       hasColors: false,
@@ -245,5 +287,4 @@ function createSink(isTTY: boolean) {
 
 let uuids = 0;
 /** Different ones in each command, as of a real machine. */
-const createUuids = () => () =>
-  `00000000-0000-4000-9000-${String(++uuids).padStart(12, '0')}`;
+const createUuids = () => () => `00000000-0000-4000-9000-${String(++uuids).padStart(12, '0')}`;

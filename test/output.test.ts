@@ -1,14 +1,23 @@
-// What is printed of finished commands: reports in, texts out.
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+// What is printed of finished commands, and while they work: reports and events in, texts out.
+import { expect, test } from 'vitest';
 import type { Context } from '../src/context.ts';
-import { type Output, print, printProblem } from '../src/output/print.ts';
+import { problemReport } from '../src/output/message.ts';
+import { type Output, print } from '../src/output/print.ts';
 import { createProgress } from '../src/output/progress.ts';
+import { plainStyle } from '../src/output/style.ts';
 import { table } from '../src/output/table.ts';
-import { loadStyle } from '../src/output/style.ts';
 import { widthOf } from '../src/output/width.ts';
-import { failure } from '../src/run/failure.ts';
+import { type FailureKind, failure } from '../src/run/failure.ts';
 import type { RunEvent } from '../src/run/ports.ts';
-import { Problem, type Report, type RunReport } from '../src/run/report.ts';
+import {
+  type NotStartedReport,
+  Problem,
+  type Report,
+  type RunReport,
+  type StoppedReport,
+  type UnknownReport,
+  type UnreadableReport,
+} from '../src/run/report.ts';
 import type { RunResult, RunStatus } from '../src/run/run.ts';
 
 const projectId = '00000000-0000-4000-8000-000000000001';
@@ -19,73 +28,63 @@ const nowMs = Date.UTC(2026, 10, 28, 2, 5, 3);
 const startedAtMs = nowMs - 302_000;
 const automation = { projectId, name: 'nightly' };
 const trigger = { started: 'unknown', idempotencyKey, isKeyGiven: false } as const;
+const error = { type: 'step_failed', message: 'Step "Send": the mail server said no' };
 
-const status = (word: string, facts: Partial<RunStatus> = {}): RunStatus => {
+function status(word: string, facts: Partial<RunStatus> = {}): RunStatus {
   const isFinal = word !== 'RUNNING';
   const ended = isFinal ? { completedAtMs: nowMs, creditsCharged: 12 } : {};
   const document = { executionId, status: word, startedAt: '2026-11-28T02:00:01Z' };
   return { status: word, isFinal, startedAtMs, ...ended, document, ...facts };
-};
+}
 
-const result = (word: string, facts: Partial<RunResult> = {}): RunResult => {
+function result(word: string, facts: Partial<RunResult> = {}): RunResult {
   const document = { status: word, output: facts.output ?? null, steps: [{ name: 'Send' }] };
   const steps = { count: 3, succeeded: 3, failed: 0, skipped: 0 };
   return { status: word, isFinal: true, output: null, steps, document, ...facts };
-};
+}
 
+const running: RunReport = { kind: 'run', automation, executionId, status: status('RUNNING') };
 const completed: RunReport = {
-  kind: 'run',
-  automation,
-  executionId,
+  ...running,
   status: status('COMPLETED'),
   result: result('COMPLETED', { output: 'The report was sent to 3 people.' }),
 };
-const error = { type: 'step_failed', message: 'Step "Send": the mail server said no' };
 const failed: RunReport = {
-  kind: 'run',
+  ...running,
   automation: { projectId, name: 'import-eu' },
-  executionId,
   status: status('FAILED'),
   result: result('FAILED', { error, steps: { count: 3, succeeded: 2, failed: 1, skipped: 0 } }),
 };
-const running: RunReport = { kind: 'run', automation, executionId, status: status('RUNNING') };
-const notStarted: Report = {
-  kind: 'not_started',
-  automation,
-  trigger: { ...trigger, started: 'no' },
-  failure: failure('already_active', { httpStatus: 422, code: 'runAlreadyActive' }),
-};
-const unknown: Report = {
-  kind: 'unknown',
-  automation,
-  trigger,
-  failure: failure('connection_lost'),
-  attempts: 3,
-  tookMs: 600_000,
-};
-const stopped: Report = { kind: 'stopped', automation, executionId, failure: failure('timeout') };
-const unreadable: Report = {
-  kind: 'unreadable',
-  automation,
-  executionId,
-  failure: failure('server_error', { httpStatus: 502 }),
-};
+const isActive = failure('already_active', { httpStatus: 422, code: 'runAlreadyActive' });
+const notStarted: NotStartedReport = { kind: 'not_started', automation, failure: isActive };
+const lost = failure('connection_lost');
+const history = { attempts: 3, tookMs: 600_000 };
+const unknown: UnknownReport = { kind: 'unknown', automation, trigger, failure: lost, ...history };
+const timeout = failure('timeout');
+const stopped: StoppedReport = { kind: 'stopped', automation, executionId, failure: timeout };
+const badGateway = failure('server_error', { httpStatus: 502 });
+const unreadable: UnreadableReport = { kind: 'unreadable', automation, failure: badGateway };
+const recorded = { status: status('RUNNING'), ageMs: 720_000 };
+const old: UnreadableReport = { ...unreadable, executionId, recorded };
 
-interface Given extends Pick<Context['flags'], 'json' | 'field' | 'quiet' | 'profile'> {
+type Flags = Context['flags'];
+interface Given extends Flags {
   isTTY?: boolean;
-  columns?: number;
   command?: string;
   env?: Record<string, string>;
 }
+const terminal = { isTTY: true };
 
-/** A command in a pipe, unless it is on a terminal. Its project is in force. */
-function given({ isTTY = false, columns = 80, command = 'trigger', env, ...flags }: Given = {}) {
+/** A command in a pipe, unless it is on a terminal of 80 columns. The project is in force. */
+function given({ isTTY = false, command = 'trigger', env, ...flags }: Given = {}) {
   const texts = { stdout: '', stderr: '' };
   const clock = { elapsed: 0 };
   const sink = (name: keyof typeof texts) => ({
-    write: (text: string) => void (texts[name] += text),
+    write(text: string) {
+      texts[name] += text;
+    },
     isTTY,
-    columns: () => columns,
+    columns: () => 80,
     hasColors: false,
   });
   const context = {
@@ -101,63 +100,349 @@ function given({ isTTY = false, columns = 80, command = 'trigger', env, ...flags
   return { context, texts, clock };
 }
 
-async function printed(output: Partial<Output>, options: Given = {}) {
+async function printed(show: Output['show'], reports: readonly Report[], options: Given = {}) {
   const { context, texts } = given(options);
-  await print({ reports: [], show: 'text', ...output }, context);
+  await print({ reports, show }, context);
   return texts;
 }
 
-async function documentOf(report: Report, options: Given & Pick<Output, 'show'>) {
-  const { stdout } = await printed({ reports: [report], show: options.show }, { ...options, json: true });
+async function documentOf(report: Report) {
+  const { stdout } = await printed('summaries', [report], { json: true });
   return JSON.parse(stdout);
 }
 
-const onTerminal = { isTTY: true };
-
 test('a failure says what happened, why, and what to type', async () => {
-  const { stdout, stderr } = await printed({ reports: [notStarted], show: 'ids' }, onTerminal);
+  const { stdout, stderr } = await printed('ids', [notStarted], terminal);
 
   expect(stdout).toBe('');
-  expect(stderr).toBe(
-    `runctl: nightly wasn't started: it is already running (HTTP 422 runAlreadyActive)
+  expect(stderr).toBe(`\
+runctl: nightly wasn't started: it is already running (HTTP 422 runAlreadyActive)
   → runctl trigger nightly --if-active wait
-`,
-  );
+`);
 });
 
-test('a lost response has its attempts on a line of their own', async () => {
-  const { stderr } = await printed({ reports: [unknown], show: 'summaries' }, onTerminal);
+test('the attempts of a lost response have a line of their own', async () => {
+  const { stderr } = await printed('summaries', [unknown], terminal);
 
-  expect(stderr).toBe(
-    `runctl: nightly may have been started: the connection broke before the response
+  expect(stderr).toBe(`\
+runctl: nightly may have been started: the connection broke before the response
   (3 attempts in 10m)
   → runctl recover nightly --watch
-`,
-  );
+`);
 });
 
-const given422 = { ...notStarted, trigger: { ...trigger, isKeyGiven: true } } as Report;
-const withLast = (kind: Parameters<typeof failure>[0]) => ({ ...unknown, last: failure(kind) });
+const withKey = { ...notStarted, trigger: { ...trigger, isKeyGiven: true } };
+const foreign = { ...notStarted, automation: { projectId: otherProjectId, name: "it's" } };
+const withLast = (kind: FailureKind) => ({ ...unknown, last: failure(kind) });
+const withoutResult = { ...completed, result: undefined, resultFailure: failure('no_response') };
 const path = `${projectId}/nightly/${executionId}`;
+const keyFlag = '--idempotency-key key-1';
+const ignoredKeys = { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
 
+// biome-ignore format: a table
 test.each<[string, Report, Given, string | undefined]>([
-  ['a trigger in a mail', unknown, {}, `trigger nightly --idempotency-key key-1 --project ${projectId}`],
+  ['a trigger in a mail', unknown, {}, `trigger nightly ${keyFlag} --project ${projectId}`],
   ['a sweep in a mail', unknown, { command: 'recover' }, `recover nightly --project ${projectId}`],
-  ['no journal', { ...unknown, isRecorded: false }, onTerminal, 'trigger nightly --idempotency-key key-1'],
-  ['a redirect', withLast('redirected'), onTerminal, 'doctor'],
-  ['ignored keys', unknown, { ...onTerminal, env: { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' } }, undefined],
-  ['too old', { ...unknown, isRecoverable: false }, onTerminal, undefined],
-  ['too old for recover', { ...unknown, isRecoverable: false, isRepeatable: true }, onTerminal, 'trigger nightly --idempotency-key key-1'],
-  ['a key of its own', given422, onTerminal, 'trigger nightly --if-active wait --idempotency-key key-1'],
-  ['another project', { ...notStarted, automation: { projectId: otherProjectId, name: "it's" } }, onTerminal, `trigger '${otherProjectId}/it'\\''s' --if-active wait`],
-  ['a profile', notStarted, { ...onTerminal, profile: 'eu west' }, "trigger nightly --if-active wait --profile 'eu west'"],
+  ['no journal', { ...unknown, isRecorded: false }, terminal, `trigger nightly ${keyFlag}`],
+  ['a redirect', withLast('redirected'), terminal, 'doctor'],
+  ['ignored keys', unknown, { ...terminal, env: ignoredKeys }, undefined],
+  ['too old', { ...unknown, isRecoverable: false }, terminal, undefined],
+  ['too old for recover', { ...unknown, isRecoverable: false, isRepeatable: true }, terminal, `trigger nightly ${keyFlag}`],
+  ['a key of its own', withKey, terminal, `trigger nightly --if-active wait ${keyFlag}`],
+  ['another project', foreign, terminal, `trigger '${otherProjectId}/it'\\''s' --if-active wait`],
+  ['a base URL', notStarted, { ...terminal, baseUrl: 'https://a.example/?a b' }, "trigger nightly --if-active wait --base-url 'https://a.example/?a b'"],
   ['a profile in a mail', notStarted, { profile: 'eu' }, `trigger ${projectId}/nightly --if-active wait --profile eu`],
-  ['a run of its name', { ...stopped, isLastRun: true }, onTerminal, 'watch nightly'],
-  ['a run of an id', stopped, onTerminal, `watch ${path}`],
-  ['a result that is lost', { ...completed, resultFailure: failure('no_response') }, onTerminal, `result ${path}`],
-])('the command after %s', async (_, report, options, command) => {
-  const { stderr } = await printed({ reports: [report], show: 'ids' }, options);
+  ['a run of its name', { ...stopped, isLastRun: true }, terminal, 'watch nightly'],
+  ['a run of an id', stopped, terminal, `watch ${path}`],
+  ['a lost result', withoutResult, terminal, `result ${path}`],
+])('the command to type after %s', async (_, report, options, command) => {
+  const { stderr } = await printed('ids', [report], options);
 
-  const [, typed] = /\n {2}→ runctl (.*)\n$/.exec(stderr) ?? [];
-  expect(typed).toBe(command);
+  expect(/\n {2}→ runctl (.*)\n$/.exec(stderr)?.[1]).toBe(command);
+});
+
+const limited = failure('rate_limited', { httpStatus: 429, retryAfterMs: 3_600_000 });
+const tooOld = { isRecoverable: false, notSentBecause: 'it is older than 4h' };
+
+// biome-ignore format: a table
+test.each<[string, Report, RegExp]>([
+  ['that the run continues', stopped, /^runctl: nightly continues, but .*: --timeout expired\n/],
+  ['all that was heard', withLast('already_active'), /broke before the response, and it is already running, .* recover finds it/],
+  ['what to look for', { ...unknown, atMs: startedAtMs, ...tooOld }, /at 2026-11-28 02:00:01 \+0000: .*older than 4h.* Look in the service for a run that began then/],
+  ['when to come back', { ...notStarted, failure: limited }, /\(HTTP 429, not before 2026-11-28 03:05:03 \+0000\)/],
+])('a message says %s', async (_, report, text) => {
+  expect((await printed('ids', [report])).stderr).toMatch(text);
+});
+
+test('--quiet drops what recover will ask again, and skipped triggers', async () => {
+  const quiet = { ...terminal, quiet: true };
+  const skipped = { ...notStarted, isSkipped: true };
+
+  expect((await printed('ids', [unknown], { ...quiet, command: 'recover' })).stderr).toBe('');
+  expect((await printed('ids', [skipped], quiet)).stderr).toBe('');
+  expect((await printed('ids', [skipped], terminal)).stderr).toContain("wasn't started");
+});
+
+test('a message drives neither a terminal nor a CI runner', async () => {
+  const reason = '\u001b[2Jgone\u202e\n::error::##[group]x';
+  const report = { ...unreadable, failure: failure('rejected', { reason }) };
+  const inLog = await printed('status', [report]);
+  const shown = await printed('status', [report], terminal);
+
+  for (const text of ['\u001b', '\u202e']) expect(shown.stderr).not.toContain(text);
+  for (const text of ['\u001b', '\u202e', '::e', '##[']) expect(inLog.stderr).not.toContain(text);
+});
+
+test('of several arguments line n is the id of argument n', async () => {
+  const { stdout } = await printed('ids', [running, notStarted, running]);
+
+  expect(stdout).toBe(`${executionId}\n\n${executionId}\n`);
+});
+
+test('a summary begins with the name, and the output comes last', async () => {
+  expect((await printed('summaries', [completed], terminal)).stdout).toBe(`\
+✔ nightly COMPLETED in 5m 2s
+  3 steps, 12 credits, run ${executionId}
+
+The report was sent to 3 people.
+`);
+  expect((await printed('summaries', [completed])).stdout).toBe(`\
+2026-11-28 02:05:03 +0000 nightly COMPLETED in 5m 2s, 3 steps, 12 credits, run ${executionId}
+The report was sent to 3 people.
+`);
+});
+
+test('the summary of a run that failed has its error first, and no command', async () => {
+  const { stdout, stderr } = await printed('summaries', [failed], terminal);
+
+  expect(stderr).toBe('');
+  expect(stdout).toBe(`\
+✖ import-eu FAILED after 5m 2s
+  Step "Send": the mail server said no (step_failed)
+  2 of 3 steps succeeded, 12 credits, run ${executionId}
+`);
+});
+
+test('with --quiet only runs that did not complete have a summary', async () => {
+  const { stdout } = await printed('summaries', [completed, failed], { quiet: true });
+
+  expect(stdout).toMatch(/^\S+ \S+ \S+ import-eu FAILED after 5m 2s: Step "Send".*\n$/);
+});
+
+test('several runs are a table in their order, and summaries of those that failed', async () => {
+  const { stdout, stderr } = await printed('summaries', [failed, completed, notStarted], terminal);
+
+  const [rows = '', ...summaries] = stdout.split('\n\n');
+  expect(rows.match(/^. \S+ +[A-Z_]+/gm)).toEqual([
+    '  AUTOMATION  STATUS',
+    '✖ import-eu   FAILED',
+    '✔ nightly     COMPLETED',
+    '! nightly     NOT_STARTED',
+  ]);
+  expect(summaries).toEqual([expect.stringMatching(/^✖ import-eu FAILED[^✔]*$/)]);
+  expect(stderr).toContain("nightly wasn't started");
+});
+
+test('a status says for how long, and how long is usual', async () => {
+  const usual = { ...running, usualMs: 2_280_000 };
+  const late = { ...running, usualMs: 60_000 };
+
+  expect((await printed('status', [usual, late], terminal)).stdout).toBe(`\
+● nightly RUNNING for 5m 2s, usually 38m
+  started 02:00:01 today, run ${executionId}
+● nightly RUNNING for 5m 2s, usually 1m, late
+  started 02:00:01 today, run ${executionId}
+`);
+});
+
+test('an output is bytes as sent, but cleaned on a terminal', async () => {
+  const output = 'a\u001b[31mb ::warning::c';
+  const report = { ...completed, result: result('COMPLETED', { output }) };
+
+  expect((await printed('outputs', [report])).stdout).toBe(output);
+  expect((await printed('outputs', [report], terminal)).stdout).toBe('ab ::warning::c\n');
+});
+
+test('without an output stderr says how the run stands', async () => {
+  const ofFailed = await printed('outputs', [failed]);
+  const ofRunning = await printed('outputs', [running], terminal);
+
+  expect(ofFailed.stdout + ofRunning.stdout).toBe('');
+  expect(ofFailed.stderr).toContain('import-eu FAILED');
+  expect(ofRunning.stderr).toContain("nightly hasn't finished");
+  expect(ofRunning.stderr).toContain(`→ runctl watch ${path}`);
+});
+
+const listed = { decidesExitCode: false };
+const rows: Report[] = [
+  { ...running, ...listed, usualMs: 2_280_000 },
+  { ...failed, ...listed },
+  { ...unknown, ...listed, atMs: startedAtMs - 86_400_000 },
+  { ...notStarted, ...listed, atMs: startedAtMs },
+  old,
+];
+
+test('rows on a terminal are aligned, and a last line counts them', async () => {
+  const { stdout, stderr } = await printed('rows', rows, terminal);
+
+  expect(stdout).toBe(`\
+  AUTOMATION  STATUS       STARTED     TOOK  RUN
+● nightly     RUNNING      02:00      5m 2s  4b7c19e2  usually 38m
+✖ import-eu   FAILED       02:00      5m 2s  4b7c19e2  Step "Send": the mail se…
+? nightly     UNKNOWN      Fri 02:00      -  -         response lost
+! nightly     NOT_STARTED  02:00          -  -         it is already running
+● nightly     RUNNING      02:00      5m 2s  4b7c19e2  status is 12m old: the s…
+5 since yesterday: 1 failed, 1 not started, 2 running, 1 unknown
+`);
+  expect(stderr).toMatch(/^runctl: the status of nightly couldn't be read: .*\(HTTP 502\)\n$/);
+});
+
+test('rows in a pipe are tabs with complete values', async () => {
+  const elsewhere = { ...running, automation: { projectId: otherProjectId, name: 'nightly' } };
+  const { stdout } = await printed('rows', [elsewhere, ...rows.slice(1, 3)]);
+
+  const start = '2026-11-28 02:00:01 +0000';
+  const reason = `${error.message} (step_failed)`;
+  expect(stdout.split('\n').map((line) => line.split('\t'))).toEqual([
+    [`${otherProjectId}/nightly`, 'RUNNING', start, '302', executionId, '-'],
+    ['import-eu', 'FAILED', start, '302', executionId, reason],
+    ['nightly', 'UNKNOWN', '2026-11-27 02:00:01 +0000', '-', '-', 'response lost'],
+    [''],
+  ]);
+});
+
+test.each([80, 40, 20, 1, 0])('a table fits into %i columns', (columns) => {
+  const { context } = given(terminal);
+  const wide = { ...failed, automation: { projectId, name: '夜間レポート🌙'.repeat(3) } };
+  const style = plainStyle(context.stdout, context);
+
+  const lines = table([wide, running], columns, { style, nowMs }).split('\n');
+
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns || 80);
+  expect(lines).toHaveLength(4);
+});
+
+// biome-ignore format: a table
+test.each<[string, Report, object]>([
+  ['a run', completed, { outcome: 'ok', exitCode: 0, next: null, durationMs: 302_000 }],
+  ['a run that failed', failed, { outcome: 'run_failed', exitCode: 1, next: null }],
+  ['a run that goes on', running, { outcome: 'still_running', exitCode: 16, next: `runctl watch ${path} --project ${projectId}` }],
+  ['a lost response', unknown, { outcome: 'outcome_unknown', exitCode: 12, trigger: { started: 'unknown', idempotencyKey }, error: {} }],
+  ['a refused trigger', notStarted, { outcome: 'already_active', exitCode: 5, error: { httpStatus: 422, code: 'runAlreadyActive', requestId: null, retryAfterMs: null } }],
+  ['a skipped trigger', { ...notStarted, isSkipped: true }, { outcome: 'ok', exitCode: 0, next: null }],
+  ['a lost result', withoutResult, { outcome: 'result_unavailable', exitCode: 13, error: {} }],
+  ['a watch that failed', stopped, { outcome: 'timeout', exitCode: 124, error: { message: expect.stringContaining('continues') } }],
+  ['an old status', old, { outcome: 'unavailable', statusAgeMs: 720_000, error: {} }],
+])('the document of %s', async (_, report, runctl) => {
+  const document = await documentOf(report);
+
+  expect(document.runctl).toMatchObject({ schema: 1, command: 'trigger', warnings: [], ...runctl });
+  expect(document.executionId).toBe('executionId' in report ? executionId : null);
+  expect('error' in document.runctl).toBe('error' in runctl);
+});
+
+test('a document keeps unknown fields, and has the status that decides', async () => {
+  const document = { executionId, status: 'COMPLETED', region: 'eu' };
+  const completedAfterAll = status('COMPLETED', { document });
+
+  const printedDocument = await documentOf({ ...failed, status: completedAfterAll });
+
+  expect(printedDocument).toMatchObject({ region: 'eu', status: 'FAILED' });
+  expect(printedDocument.steps).toEqual([{ name: 'Send' }]);
+  expect(printedDocument.runctl.outcome).toBe('run_failed');
+});
+
+test('a warning is in the documents of its automation', async () => {
+  const { context, texts } = given({ json: true });
+  const ofNightly = { type: 'warning', automation, text: 'of nightly' } as const;
+  const ofAll = { type: 'warning', text: 'of all' } as const;
+
+  await print({ reports: [failed, completed], show: 'ids' }, context, [ofNightly, ofAll]);
+
+  const documents = texts.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(documents.map(({ runctl }) => runctl.warnings)).toEqual([
+    ['of all'],
+    ['of nightly', 'of all'],
+  ]);
+});
+
+test('a usage error is a message and a document', async () => {
+  const report = problemReport(new Problem('name a run', { command: 'runctl list' }));
+  const { stdout, stderr } = await printed('text', [report], { json: true, baseUrl: 'b' });
+
+  expect(stderr).toBe(`runctl: name a run\n  → runctl list --base-url b --project ${projectId}\n`);
+  expect(JSON.parse(stdout)).toMatchObject({
+    executionId: null,
+    runctl: { outcome: 'usage', exitCode: 2, error: { message: 'name a run', httpStatus: null } },
+  });
+});
+
+test.each([
+  ['status', 'COMPLETED'],
+  ['runctl.exitCode', '0'],
+  ['runctl.next', ''],
+  ['steps[0]', '{"name":"Send"}'],
+  ['steps.0.name', 'Send'],
+  ['nothing', ''],
+])('--field %s prints %j', async (field, text) => {
+  const { stdout, stderr } = await printed('summaries', [completed], { field });
+
+  expect(stdout).toBe(`${text}\n`);
+  expect(stderr !== '').toBe(field === 'nothing');
+});
+
+test('JSON on a terminal is cleaned without a change of its values', async () => {
+  const output = '\u001b[2J\u202e';
+  const report = { ...completed, result: result('COMPLETED', { output }) };
+  const { stdout } = await printed('outputs', [report], { ...terminal, json: true });
+
+  expect(stdout).toMatch(/^[\n -~]*$/);
+  expect(JSON.parse(stdout).output).toBe(output);
+});
+
+const run = { automation, executionId };
+const retry = (silentMs: number): RunEvent => ({
+  type: 'retry',
+  automation,
+  failure: badGateway,
+  silentMs,
+  delayMs: 1000,
+});
+const polled = (word: string): RunEvent => ({ type: 'status', run, status: status(word) });
+const started: RunEvent[] = [
+  { type: 'started', run },
+  { type: 'following', run },
+];
+const startLine = `nightly started, run ${executionId}`;
+const waiting: RunEvent = { type: 'waiting', automation, delayMs: 15_000 };
+const note: RunEvent = { type: 'note', text: 'a' };
+const warning: RunEvent = { type: 'warning', text: 'b' };
+const going = polled('RUNNING');
+
+// Numbers are milliseconds that pass.
+// biome-ignore format: a table
+test.each<[string, (RunEvent | number)[], Given, string[]]>([
+  ['little of a run that goes well', [...started, going, 200_000, going, polled('COMPLETED')], {}, [startLine]],
+  ['its end, if stdout has a document', [...started, polled('COMPLETED')], { json: true }, [startLine, 'nightly COMPLETED in 5m 2s']],
+  ['a line every five minutes', [...started, going, 299_000, going, 1000, going, 1000, going], {}, [startLine, 'nightly RUNNING for 10m 2s']],
+  ['a run that was started before', [{ type: 'following', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
+  ['nothing of a response that is lost and repaired', [retry(0), retry(1000), { type: 'started', run }], {}, []],
+  ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s (HTTP 502), still trying', 'nightly RUNNING for 5m 2s']],
+  ['a wait', [waiting, waiting, ...started], {}, ['nightly is already running, waiting for it to finish', startLine]],
+  ['notes and warnings', [note, warning], {}, ['runctl: a', 'runctl: warning: b']],
+  ['warnings alone with --quiet', [...started, note, warning], { quiet: true }, ['runctl: warning: b']],
+])('a log has %s', (_, events, options, lines) => {
+  const { context, texts, clock } = given(options);
+  const { emit, stop } = createProgress(context);
+  for (const event of events) {
+    if (typeof event === 'number') clock.elapsed += event;
+    else emit(event);
+  }
+  stop();
+
+  const time = /^2026-11-28 \S+ \+0000 /;
+  expect(texts.stderr.split('\n').map((line) => line.replace(time, ''))).toEqual([...lines, '']);
 });

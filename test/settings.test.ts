@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { completed, executionId, given, json, projectId } from './given.ts';
+import { completed, executionId, given, json, projectId, running } from './given.ts';
 
 const eu = { baseUrl: 'https://eu.example', apiKey: 'sk-live-of-profile-eu' };
 const us = { baseUrl: 'https://us.example', apiKey: 'sk-live-of-profile-us' };
@@ -226,6 +226,7 @@ test('an API key that is replaced during a command is read again', async () => {
   const { runctl, requests, baseUrl, folder } = await given({
     env: { RUNCTL_API_KEY: '' },
     status: [
+      running,
       (...args) => {
         writeFileSync(path(), config('sk-live-new'));
         json(401, { message: 'expired' })(...args);
@@ -238,7 +239,7 @@ test('an API key that is replaced during a command is read again', async () => {
   await runctl(`watch ${projectId}/nightly/${executionId}`);
 
   const sent = requests.map(({ headers }) => headers['x-api-key']);
-  expect(sent.slice(0, 2)).toEqual(['sk-live-old', 'sk-live-new']);
+  expect(sent.slice(0, 3)).toEqual(['sk-live-old', 'sk-live-old', 'sk-live-new']);
 });
 
 test.each([

@@ -75,7 +75,7 @@ function failed(failure: Failure, what: string, exit: ExitName, advice?: string)
   const fact = httpFact(failure);
   const sentence = `${what}: ${failure.reason}${fact ? ` (${fact})` : ''}`;
   const message = advice ? `${sentence}. ${advice}` : sentence;
-  const command = rowOf(failure).fix === 'doctor' ? 'runctl doctor' : undefined;
+  const command = !advice && rowOf(failure).fix === 'doctor' ? 'runctl doctor' : undefined;
   const report: Report = { kind: 'done', exit, document: {}, error: { message, command } };
   return { reports: [report], show: 'text' };
 }

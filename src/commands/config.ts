@@ -153,7 +153,7 @@ async function store(
   { configFile, profile }: Settings,
   { emit }: Context,
 ): Promise<CommandResult> {
-  const name = checkSetting('profile', profile.value, profile.source);
+  const { value: name } = profile;
   const { apiKey, apiKeyCommand, ...others } = profileIn(configFile, name);
   // A profile has one API key, so a new one replaces whatever gave the old one.
   const isReplaced = 'apiKey' in changes || 'apiKeyCommand' in changes;
@@ -198,7 +198,7 @@ async function askApiKey(
   settings: Settings,
   context: Context,
 ): Promise<string> {
-  const isStored = stored.apiKey !== undefined || stored.apiKeyCommand !== undefined;
+  const isStored = stored.baseUrl === baseUrl && (stored.apiKey ?? stored.apiKeyCommand);
   let failure: Failure | undefined;
   const check = async (apiKey: string) => {
     if (apiKey && !parsers.apiKey(apiKey)) return `must be ${settingTable.apiKey.allowed}`;
@@ -206,7 +206,7 @@ async function askApiKey(
     const answer = await service.probe();
     service.close();
     failure = answer.ok ? undefined : answer.failure;
-    return failure?.kind !== 'unauthorized' || `the service refused it: ${failure.reason}`;
+    return failure?.kind !== 'unauthorized' || failure.reason;
   };
   // A profile's API key that must not be used is said like a wrong answer.
   const explained = (apiKey: string) =>
@@ -217,8 +217,7 @@ async function askApiKey(
   const message = isStored ? 'API key (Enter keeps the stored one)' : 'API key';
   const apiKey = await askHidden(message, explained, context);
   if (!failure) return apiKey;
-  const { host } = new URL(baseUrl);
-  throw new Problem(`nothing was stored, because ${host} gave no valid answer: ${failure.reason}`, {
+  throw new Problem(`nothing was stored: ${failure.reason}`, {
     exit: rowOf(failure).exit,
     command: 'runctl config',
   });

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { httpFact } from '../output/state.ts';
 import { loadStyle } from '../output/style.ts';
 import type { ExitName } from '../run/exit-codes.ts';
 import { type FailureKind, rowOf } from '../run/failure.ts';
@@ -38,9 +39,10 @@ export async function doctor(context: Context): Promise<CommandResult> {
 }
 
 function describe(settings: Settings): string {
-  const { profile, project } = settings;
+  const { profile, project, idempotencyKeys } = settings;
+  const ofKeys = idempotencyKeys.value === 'ignored' ? ', idempotency keys ignored' : '';
   const ofProject = project ? `project ${project.value.slice(0, 8)}…` : 'no project';
-  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}`;
+  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}${ofKeys}`;
 }
 
 function failedCheck(name: Check['name'], error: unknown): Check {
@@ -68,7 +70,9 @@ async function checkService(
       { name: 'API key', message: `${masked} in ${source} isn't refused` },
     ];
   }
-  const { kind, reason } = answer.failure;
+  const { kind } = answer.failure;
+  const fact = httpFact(answer.failure);
+  const reason = `${answer.failure.reason}${fact && ` (${fact})`}`;
   const { exit } = rowOf(answer.failure);
   if (exit === 'interrupted') throw new Problem('interrupted', { exit });
   if (kind === 'unauthorized') {
@@ -80,9 +84,7 @@ async function checkService(
     ];
   }
   const advice = adviceOf[kind];
-  return [
-    { name: 'connection', message: `${host}: ${reason}${advice ? `; ${advice}` : ''}`, exit },
-  ];
+  return [{ name: 'connection', message: `${reason}${advice ? `; ${advice}` : ''}`, exit }];
 }
 
 const adviceOf: Partial<Record<FailureKind, string>> = {
@@ -130,6 +132,6 @@ async function reportOf(checks: readonly Check[], context: Context): Promise<Don
     document: {
       checks: checks.map(({ name, message, exit }) => ({ name, isOk: !exit, message })),
     },
-    error: failed && { message: `the check of ${failed.name} failed`, command: failed.command },
+    error: failed && { message: `the ${failed.name} check failed`, command: failed.command },
   };
 }

@@ -25,7 +25,17 @@ function commandHelp(topic: readonly string[], program: Command): string {
     }
     command = child;
   }
-  return command.helpInformation();
+  return helpOf(command);
+}
+
+/** With what `addHelpText` has added, which `helpInformation` leaves out. */
+function helpOf(command: Command): string {
+  let text = '';
+  const writeOut = (part: string) => {
+    text += part;
+  };
+  command.configureOutput({ writeOut }).outputHelp();
+  return text;
 }
 
 function exitCodesText(): string {

@@ -39,9 +39,6 @@ export async function list(
   const hasSettings = settings.baseUrl !== undefined && settings.apiKey !== undefined;
   const ports = flags.offline || !hasSettings ? undefined : (await open(context)).ports;
   const entries = selectEntries(automation, flags, journal);
-  if (automation && entries.length === 0) {
-    throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
-  }
   const {
     statuses,
     sinceMs,
@@ -70,7 +67,7 @@ const isWanted = (row: Report, statuses: readonly string[]) =>
   statuses.includes(statusWordOf(row)) ||
   (row.kind === 'unreadable' && row.decidesExitCode !== false);
 
-/** Newest first. */
+/** Newest first. Throws a `Problem` if the journal doesn't know the automation. */
 function selectEntries(
   automation: Automation | undefined,
   { limit = defaultLimit, sinceMs, latest, statuses }: ListFlags,
@@ -81,10 +78,17 @@ function selectEntries(
     const entries = journal
       .search(automation.name)
       .filter((entry) => isSameAutomation(entry.automation, automation));
-    return latest ? latestOf(entries.toReversed()) : entries.filter(isSelected).toReversed();
+    if (entries.length === 0) {
+      throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
+    }
+    const selected = entries.filter(isSelected).toReversed();
+    return latest ? latestOf(selected) : selected;
   }
-  if (latest) return latestOf(journal.recentUntil(() => false).toReversed());
-  if (sinceMs !== undefined) return journal.recent(sinceMs).filter(isSelected).toReversed();
+  if (sinceMs !== undefined) {
+    const selected = journal.recent(sinceMs).filter(isSelected).toReversed();
+    return latest ? latestOf(selected) : selected;
+  }
+  if (latest) return latestOf(journal.ofEachAutomation().toReversed());
   const countsForLimit = (entry: JournalEntry) =>
     !statuses || statuses.includes(recordedWord(entry));
   return journal
@@ -153,9 +157,9 @@ async function reportOf(
     reason: entry.status?.reason,
   };
   const status = recordedStatus(entry);
+  if (status.isFinal) return { kind: 'run', ...row, status };
   const usualMs = usualOf(automation, recent);
   const recorded: RunReport = { kind: 'run', ...row, status, usualMs };
-  if (status.isFinal) return recorded;
   const ageMs = clock.nowMs() - (entry.status?.atMs ?? atMs);
   const aged = { recorded: { status, ageMs } };
   if (!ports || clock.nowMs() - atMs > dayMs) return { ...recorded, ...aged };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { version } from '../../package.json';
 import type { Context } from '../context.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
@@ -22,7 +21,7 @@ export async function open(context: Context): Promise<Opened> {
   const settings = resolveSettings(context);
   const service = openService(context, settings);
   const journal = openJournal(context, settings);
-  const apiKey = fingerprintOf(await service.readApiKey());
+  const apiKey = await fingerprintOf(await service.readApiKey());
   const { clock, signal, random, randomUuid, secrets, emit } = context;
   const ports: Ports = {
     service,
@@ -69,8 +68,10 @@ export function openService(context: Context, settings: Settings): ServiceClient
 }
 
 /** Tells API keys apart in the journal, and can't be turned back into one. */
-const fingerprintOf = (apiKey: string) =>
-  createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
+async function fingerprintOf(apiKey: string): Promise<string> {
+  const { createHash } = await import('node:crypto');
+  return createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
+}
 
 const requestGapMs = 100;
 

@@ -42,7 +42,7 @@ export async function trigger(
   if (dryRun) {
     return { reports: automations.map((each) => dryRunReport(each, opened)), show: 'text' };
   }
-  for (const automation of automations) warnOfUnknown(automation, idempotencyKey, opened);
+  warnOfUnknown(automations, idempotencyKey, opened);
   const triggerOne = async (automation: Automation): Promise<Report> => {
     const started = await start(automation, flags, opened, context);
     if (started.kind !== 'run') return started;
@@ -102,15 +102,11 @@ function recordedEntry(
   { journal }: Opened,
   { clock, emit }: Context,
 ): JournalEntry | undefined {
-  let entries: JournalEntry[];
-  try {
-    entries = journal.search(idempotencyKey);
-  } catch (error) {
-    emit({ type: 'warning', automation, text: (error as Error).message });
-    return undefined;
-  }
+  const entries = readOrWarn(() => journal.search(idempotencyKey), emit);
   const sent = entries.filter(
-    ({ trigger }) => trigger?.idempotencyKey === idempotencyKey && trigger.openSents.length > 0,
+    (entry) =>
+      entry.trigger?.idempotencyKey === idempotencyKey &&
+      (isUnknown(entry) || entry.executionId !== undefined),
   );
   const other = sent.find((entry) => !isSameAutomation(entry.automation, automation));
   if (other) {
@@ -119,7 +115,7 @@ function recordedEntry(
     );
   }
   const [entry] = sent;
-  const ageMs = clock.nowMs() - (entry?.trigger?.openSents[0]?.atMs ?? clock.nowMs());
+  const ageMs = clock.nowMs() - (entry?.trigger?.openSents[0]?.atMs ?? entry?.atMs ?? clock.nowMs());
   if (Math.abs(ageMs) > dayMs) {
     throw new Problem(
       `the idempotency key ${idempotencyKey} was first sent ${formatDuration(Math.abs(ageMs))} ago, and services forget keys after 24h; use a new one`,
@@ -146,18 +142,38 @@ function replayed(given: Trigger, executionId: string, { emit }: Context): RunRe
   return { kind: 'run', automation, executionId, trigger };
 }
 
-/** Names the unknown triggers of an automation that nobody has heard of yet. */
-function warnOfUnknown(automation: Automation, key: string | undefined, opened: Opened): void {
-  const unknown = readableEntries(opened.journal).filter(
-    (entry) =>
-      stillCounts(entry) &&
-      isSameAutomation(entry.automation, automation) &&
-      entry.trigger?.idempotencyKey !== key,
-  );
-  if (unknown.length === 0) return;
-  const which = unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
-  const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
-  opened.ports.emit({ type: 'warning', automation, text });
+/** Names the unknown triggers of these automations that nobody has heard of yet. */
+function warnOfUnknown(
+  automations: readonly Automation[],
+  key: string | undefined,
+  { journal, ports: { emit } }: Opened,
+): void {
+  // If a key was given, the search for it has the same warning.
+  const entries =
+    key === undefined ? readOrWarn(() => journal.recent(), emit) : readableEntries(journal);
+  for (const automation of automations) {
+    const unknown = entries.filter(
+      (entry) =>
+        stillCounts(entry) &&
+        isSameAutomation(entry.automation, automation) &&
+        entry.trigger?.idempotencyKey !== key,
+    );
+    if (unknown.length === 0) continue;
+    const which =
+      unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
+    const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
+    emit({ type: 'warning', automation, text });
+  }
+}
+
+/** A journal that can't be read keeps nobody from starting a run. */
+function readOrWarn(read: () => JournalEntry[], emit: Context['emit']): JournalEntry[] {
+  try {
+    return read();
+  } catch (error) {
+    emit({ type: 'warning', text: (error as Error).message });
+    return [];
+  }
 }
 
 function dryRunReport(automation: Automation, { settings }: Opened): DoneReport {

@@ -11,7 +11,7 @@ import {
 /** An entry while it is put together. */
 interface Draft extends JournalEntry {
   /** The `sent` records that count, with those that a `refused` has closed. */
-  sents: Map<string, OpenSent & { isRefused: boolean }>;
+  sents: (OpenSent & { isRefused: boolean })[];
   refusal?: RefusedRecord;
 }
 
@@ -31,18 +31,10 @@ export function fold(records: readonly JournalRecord[]): JournalEntry[] {
     const draft = draftOf(keyed(record, record.key), record, place, drafts);
     if (record.type === 'sent') addSent(draft, record, place);
     else if (record.type === 'accepted') addRun(draft, record, runs);
-    else if (record.type === 'refused') {
-      const sent = draft.sents.get(record.sentId);
-      if (sent) sent.isRefused = true;
-      draft.refusal = record;
-    } else {
-      for (const id of record.sentIds) {
-        const sent = draft.sents.get(id);
-        if (sent) sent.isReported = true;
-      }
-    }
+    else if (record.type === 'refused') addRefusal(draft, record);
+    else for (const sent of draft.sents) sent.isReported ||= record.sentIds.includes(sent.id);
   }
-  return [...drafts.values()].flatMap(finish).sort((one, other) => one.place - other.place);
+  return [...drafts.values()].filter(finish).sort((one, other) => one.place - other.place);
 }
 
 const keyed = ({ baseUrl, projectId, name }: JournalRecord, key: string) =>
@@ -57,7 +49,7 @@ function draftOf(
   const existing = drafts.get(id);
   if (existing) return existing;
   const { baseUrl, atMs } = record;
-  const draft = { baseUrl, automation: automationOf(record), place, atMs, sents: new Map() };
+  const draft = { baseUrl, automation: automationOf(record), place, atMs, sents: [] };
   drafts.set(id, draft);
   return draft;
 }
@@ -66,13 +58,18 @@ function draftOf(
 function addSent(draft: Draft, record: SentRecord, place: number): void {
   const { id, key, isKeyGiven, repeats, atMs, apiKey, areKeysIgnored } = record;
   draft.trigger ??= { idempotencyKey: key, isKeyGiven, openSents: [] };
-  if (draft.sents.has(id) || (repeats && openSents(draft).length === 0)) return;
-  const sent = { id, atMs, apiKey, areKeysIgnored, isReported: false, isRefused: false };
-  draft.sents.set(id, sent);
+  if (draft.sents.some((sent) => sent.id === id)) return;
+  if (repeats && !draft.sents.some(isOpen)) return;
+  draft.sents.push({ id, atMs, apiKey, areKeysIgnored, isReported: false, isRefused: false });
   draft.place = place;
 }
 
-const openSents = ({ sents }: Draft) => [...sents.values()].filter(({ isRefused }) => !isRefused);
+const isOpen = ({ isRefused }: Draft['sents'][number]) => !isRefused;
+
+function addRefusal(draft: Draft, record: RefusedRecord): void {
+  for (const sent of draft.sents) sent.isRefused ||= sent.id === record.sentId;
+  draft.refusal = record;
+}
 
 function addRun(draft: Draft, record: AcceptedRecord, runs: Map<string, Draft>): void {
   const { executionId, key } = record;
@@ -98,12 +95,13 @@ function addStatus(
   draft.status = { status, isFinal, ...times, creditsCharged, reason };
 }
 
-/** Nothing of a trigger that started no run and that `list` doesn't show. */
-function finish({ sents, refusal, ...entry }: Draft): JournalEntry[] {
-  const open = [...sents.values()].filter(({ isRefused }) => !isRefused);
-  if (entry.trigger) entry.trigger = { ...entry.trigger, openSents: open };
-  if (entry.executionId !== undefined || open.length > 0) return [entry];
-  if (!refusal?.isListed) return [];
-  const { kind, reason } = refusal;
-  return [{ ...entry, notStarted: { kind, reason } }];
+/** False: it started no run, and `list` doesn't show it. */
+function finish(draft: Draft): boolean {
+  const { trigger, refusal, executionId } = draft;
+  const open = draft.sents.filter(isOpen);
+  if (trigger) trigger.openSents = open;
+  if (executionId !== undefined || open.length > 0) return true;
+  if (!refusal?.isListed) return false;
+  draft.notStarted = { kind: refusal.kind, reason: refusal.reason };
+  return true;
 }

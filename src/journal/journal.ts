@@ -20,6 +20,8 @@ export interface Journal {
   recent(sinceMs?: number): JournalEntry[];
   /** Reads older files, too, until there is enough, or nothing older. */
   recentUntil(isEnough: (entries: JournalEntry[]) => boolean): JournalEntry[];
+  /** The recent entries, and of each automation that these don't name, the newest older ones. */
+  ofEachAutomation(): JournalEntry[];
   /**
    * The entries of which a record contains this text as JSON has it, in all files or from one of
    * them on.
@@ -45,12 +47,41 @@ export interface JournalOptions {
 
 export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Journal {
   const folder = `${stateDir}/journal`;
-  let unread: JournalFile[] | undefined; // older than what was read, oldest first
-  let records: JournalRecord[] = [];
-  let entries: JournalEntry[] | undefined;
-
   const isOurs = (record: JournalRecord) => baseUrl === undefined || record.baseUrl === baseUrl;
-  const foldOurs = (all: JournalRecord[]) => fold(all.filter(isOurs));
+  const foldOurs = (records: JournalRecord[]) => fold(records.filter(isOurs));
+  const reading = createReading(folder, foldOurs);
+  const recent = (sinceMs = nowMs() - dayMs) =>
+    attempt('read', folder, () => reading.recent(sinceMs));
+  return {
+    folder,
+    append({ automation: { projectId, name }, ...record }, { isDurable }) {
+      const common = { atMs: nowMs(), baseUrl: baseUrl ?? '', projectId, name };
+      return appendLine(folder, JSON.stringify({ ...record, ...common }), isDurable);
+    },
+    recent,
+    recentUntil: (isEnough) => attempt('read', folder, () => reading.until(isEnough, recent())),
+    ofEachAutomation: () => attempt('read', folder, () => reading.ofEachAutomation(recent())),
+    search: (text, fromFile = 0) =>
+      attempt('read', folder, () => {
+        const jsonText = JSON.stringify(text).slice(1, -1);
+        const files = filesIn(folder).filter(({ number }) => number >= fromFile);
+        return foldOurs(files.flatMap((file) => recordsIn(readBytes(file), { jsonText })));
+      }),
+    check() {
+      const [oldest, ...others] = recent();
+      attempt('written', folder, () => checkWritable(folder));
+      if (!oldest) return 'empty';
+      const since = new Date(oldest.atMs).toISOString().slice(0, 10);
+      return `${others.length + 1} triggers and runs since ${since}`;
+    },
+  };
+}
+
+/** Reads files from the newest to the oldest, as far as is needed, and each only once. */
+function createReading(folder: string, foldOurs: (records: JournalRecord[]) => JournalEntry[]) {
+  let unread: JournalFile[] | undefined; // oldest first
+  let records: JournalRecord[] = [];
+  let entries: JournalEntry[] = [];
 
   /** Returns how many bytes were read: at least this many, unless there are no more. */
   function readOlder(minBytes: number): number {
@@ -63,69 +94,57 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
       older.unshift(recordsIn(content));
     }
     records = [...older.flat(), ...records];
-    entries = undefined;
+    if (bytes > 0) entries = foldOurs(records);
     return bytes;
   }
 
-  function recent(sinceMs = nowMs() - dayMs): JournalEntry[] {
-    return attempt('read', folder, () => {
-      if (!unread) readOlder(minReadBytes);
-      while ((records[0]?.atMs ?? 0) >= sinceMs && readOlder(1) > 0);
-      entries ??= foldOurs(records);
-      return entries;
-    });
-  }
-
-  function check(): string {
-    const [oldest, ...others] = recent();
-    attempt('written', folder, () => checkWritable(folder));
-    if (!oldest) return 'empty';
-    const since = new Date(oldest.atMs).toISOString().slice(0, 10);
-    return `${others.length + 1} triggers and runs since ${since}`;
-  }
-
   return {
-    folder,
-    check,
-    append({ automation: { projectId, name }, ...record }, { isDurable }) {
-      const common = { atMs: nowMs(), baseUrl: baseUrl ?? '', projectId, name };
-      return appendLine(folder, JSON.stringify({ ...record, ...common }), isDurable);
+    recent(sinceMs: number): JournalEntry[] {
+      if (!unread) readOlder(minReadBytes);
+      while ((records[0]?.atMs ?? 0) >= sinceMs && readOlder(minReadBytes) > 0);
+      return entries;
     },
-    recent,
-    recentUntil(isEnough) {
-      return attempt('read', folder, () => {
-        let found = recent();
-        for (let bytes = 4 * minReadBytes; !isEnough(found); bytes *= 4) {
-          if (readOlder(bytes) === 0) break;
-          found = entries ??= foldOurs(records);
-        }
-        return found;
-      });
+    until(isEnough: (found: JournalEntry[]) => boolean, recent: JournalEntry[]): JournalEntry[] {
+      let found = recent;
+      for (let bytes = 4 * minReadBytes; !isEnough(found) && readOlder(bytes) > 0; bytes *= 4) {
+        found = entries;
+      }
+      return found;
     },
-    search(text, fromFile = 0) {
-      const jsonText = JSON.stringify(text).slice(1, -1);
-      return attempt('read', folder, () => {
-        const files = filesIn(folder).filter(({ number }) => number >= fromFile);
-        return foldOurs(files.flatMap((file) => recordsWith(jsonText, readBytes(file))));
-      });
+    ofEachAutomation(recent: JournalEntry[]): JournalEntry[] {
+      const known = new Set(recent.map(({ automation }) => namesIn(automation)));
+      let all = recent;
+      for (const file of (unread ?? []).toReversed()) {
+        const older = foldOurs(recordsIn(readBytes(file), { except: known }));
+        for (const { automation } of older) known.add(namesIn(automation));
+        all = [...older, ...all];
+      }
+      return all;
     },
   };
 }
 
-function recordsIn(content: Buffer): JournalRecord[] {
-  return content
-    .toString()
-    .split('\n')
-    .flatMap((line) => (line === '' ? [] : (parseRecord(line) ?? [])));
-}
+/** Project and name as they stand in a record. */
+const namesIn = ({ projectId, name }: Automation) => JSON.stringify({ projectId, name }).slice(1);
+const namesInLine = /"projectId":"[^"]*","name":"(?:[^"\\]|\\.)*"\}$/;
 
-/** The records with this text. Most files don't have it, and aren't parsed. */
-function recordsWith(jsonText: string, content: Buffer): JournalRecord[] {
-  if (!content.includes(jsonText)) return [];
-  return content
-    .toString()
-    .split('\n')
-    .flatMap((line) => (line.includes(jsonText) ? (parseRecord(line) ?? []) : []));
+/**
+ * The records of the lines with this text, and without one of these names. Most files don't have
+ * the text, and a line is parsed only if it is needed.
+ */
+function recordsIn(
+  content: Buffer,
+  { jsonText = '', except }: { jsonText?: string; except?: Set<string> } = {},
+): JournalRecord[] {
+  const records: JournalRecord[] = [];
+  if (!content.includes(jsonText)) return records;
+  for (const line of content.toString().split('\n')) {
+    if (line === '' || !line.includes(jsonText)) continue;
+    if (except?.has(namesInLine.exec(line)?.[0] ?? '')) continue;
+    const record = parseRecord(line);
+    if (record) records.push(record);
+  }
+  return records;
 }
 
 function attempt<T>(what: 'read' | 'written', folder: string, act: () => T): T {

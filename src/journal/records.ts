@@ -67,14 +67,14 @@ export type JournalRecord =
   | StatusRecord;
 
 /** The fields that each type must have, with their types. */
-const requiredFields: Record<JournalRecord['type'], Record<string, string>> = {
-  sent: { id: 'string', key: 'string', apiKey: 'string' },
-  refused: { key: 'string', sentId: 'string', kind: 'string', reason: 'string' },
-  accepted: { key: 'string', executionId: 'string' },
-  reported: { key: 'string', sentIds: 'object' },
-  status: { executionId: 'string', status: 'string', isFinal: 'boolean' },
-};
 const commonFields = { atMs: 'number', baseUrl: 'string', projectId: 'string', name: 'string' };
+const requiredFields: Record<string, Record<string, string>> = {
+  sent: { ...commonFields, id: 'string', key: 'string', apiKey: 'string' },
+  refused: { ...commonFields, key: 'string', sentId: 'string', kind: 'string', reason: 'string' },
+  accepted: { ...commonFields, key: 'string', executionId: 'string' },
+  reported: { ...commonFields, key: 'string', sentIds: 'object' },
+  status: { ...commonFields, executionId: 'string', status: 'string', isFinal: 'boolean' },
+};
 
 /** Undefined for a torn or foreign line. */
 export function parseRecord(line: string): JournalRecord | undefined {
@@ -87,16 +87,13 @@ export function parseRecord(line: string): JournalRecord | undefined {
   return isRecord(record) ? record : undefined;
 }
 
-function isRecord(record: unknown): record is JournalRecord {
-  if (typeof record !== 'object' || record === null || !('type' in record)) return false;
-  const { type } = record;
-  if (typeof type !== 'string' || !Object.hasOwn(requiredFields, type)) return false;
-  const fields = { ...commonFields, ...requiredFields[type as JournalRecord['type']] };
-  const values = record as Record<string, unknown>;
-  for (const name in fields) {
-    if (typeof values[name] !== fields[name as keyof typeof fields]) return false;
-  }
-  return type !== 'reported' || Array.isArray(values.sentIds);
+function isRecord(value: unknown): value is JournalRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const record = value as Record<string, unknown>;
+  const fields = requiredFields[String(record.type)];
+  if (!fields) return false;
+  for (const name in fields) if (typeof record[name] !== fields[name]) return false;
+  return record.type !== 'reported' || Array.isArray(record.sentIds);
 }
 
 export const automationOf = ({ projectId, name }: JournalRecord): Automation => ({

@@ -1,4 +1,5 @@
 import type { Trigger, TriggerJournal } from '../run/ports.ts';
+import { isSameAutomation } from '../run/run.ts';
 import type { Journal, NewRecord } from './journal.ts';
 
 export interface TriggerJournalOptions {
@@ -13,11 +14,17 @@ export interface TriggerJournalOptions {
   onUnwritable(error: Error): void;
 }
 
+/** A status without a reason has none, or nobody asked for it. */
+interface RecordedStatus {
+  status: string;
+  reason?: string;
+}
+
 /** The journal as the core uses it: it never throws, because a run must not be lost by a full disk. */
 export function createTriggerJournal(options: TriggerJournalOptions): TriggerJournal {
   const { journal, apiKey, areKeysIgnored, newId, scrub, onUnwritable } = options;
   const firstFiles = new Map<string, number>(); // by minted key: nothing of it is in older files
-  const lastStatuses = new Map<string, string>(); // by run
+  const lastStatuses = new Map<string, RecordedStatus>(); // by run
   let hasWarned = false;
 
   /** Returns the number of the file. Undefined if it can't be written. */
@@ -32,12 +39,11 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
   }
 
   /** What the journal has, so that `status` in a loop doesn't fill it. */
-  function recordedStatus(executionId: string): string | undefined {
+  function recordedStatus(executionId: string): RecordedStatus | undefined {
     if (lastStatuses.has(executionId)) return lastStatuses.get(executionId);
     try {
       const entry = journal.recent().find((each) => each.executionId === executionId);
-      if (!entry) return undefined;
-      return entry.status ? `${entry.status.status} ${entry.status.reason ?? ''}` : 'RUNNING ';
+      return entry && (entry.status ?? { status: 'RUNNING' });
     } catch {
       return undefined;
     }
@@ -60,27 +66,32 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
     },
     appendStatus({ automation, executionId }, { status, isFinal, ...facts }, error) {
       const reason = error === undefined ? undefined : scrub(error).replace(/\s+/g, ' ');
-      const summary = `${status} ${reason ?? ''}`;
-      if (recordedStatus(executionId) === summary) return;
-      lastStatuses.set(executionId, summary);
+      const last = recordedStatus(executionId);
+      const hasNewReason = reason !== undefined && reason !== last?.reason;
+      if (last?.status === status && !hasNewReason) return;
+      lastStatuses.set(executionId, { status, reason });
       const { startedAtMs, completedAtMs, creditsCharged } = facts;
       const times = { startedAtMs, completedAtMs, creditsCharged };
       append({ type: 'status', automation, executionId, status, isFinal, ...times, reason }, false);
     },
-    async look({ automation, idempotencyKey }: Trigger) {
+    async look(trigger) {
       try {
-        const entries = journal.search(idempotencyKey, firstFiles.get(idempotencyKey));
-        const entry = entries.find(
-          (each) =>
-            each.trigger?.idempotencyKey === idempotencyKey &&
-            each.automation.projectId === automation.projectId &&
-            each.automation.name === automation.name,
-        );
-        const openSents = entry?.trigger?.openSents.map(({ id }) => id) ?? [];
-        return { executionId: entry?.executionId, openSents };
+        return look(trigger, journal, firstFiles.get(trigger.idempotencyKey));
       } catch {
         return undefined;
       }
     },
   };
+}
+
+function look({ automation, idempotencyKey }: Trigger, journal: Journal, fromFile?: number) {
+  const entry = journal
+    .search(idempotencyKey, fromFile)
+    .find(
+      (each) =>
+        each.trigger?.idempotencyKey === idempotencyKey &&
+        isSameAutomation(each.automation, automation),
+    );
+  const openSents = entry?.trigger?.openSents.map(({ id }) => id) ?? [];
+  return { executionId: entry?.executionId, openSents };
 }

@@ -8,7 +8,7 @@ export interface CommandLine {
   complete(command: string | readonly string[]): string;
   /** An automation as an argument: its name alone only if that means it. */
   automation(automation: Automation): string;
-  /** A run as an argument, which works on every machine unless its automation's name means it. */
+  /** A run as an argument: on a terminal its automation's name, if that means it; else its path. */
   run(run: Run & { isLastRun?: boolean }): string;
 }
 
@@ -39,7 +39,8 @@ export function createCommandLine(
     complete(command) {
       const isWords = typeof command !== 'string';
       const typed = isWords ? ['runctl', ...command].map(shellWord).join(' ') : command;
-      if (!typed.startsWith('runctl ')) return typed;
+      // The help is the same for all services.
+      if (!/^runctl (?!help)/.test(typed)) return typed;
       const missing = repeated.filter(({ flag }) => !typed.includes(` ${flag} `));
       return [typed, ...missing.map(({ words }) => words)].join(' ');
     },

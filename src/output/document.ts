@@ -3,20 +3,10 @@ import type { Failure } from '../run/failure.ts';
 import type { RunEvent } from '../run/ports.ts';
 import { exitNameOf, outcomeOf, type Report } from '../run/report.ts';
 import { isSameAutomation, type JsonObject } from '../run/run.ts';
-import { type MessageContext, messageOf } from './message.ts';
+import { type Message, type MessageContext, messageOf } from './message.ts';
 import { statusOf, tookMs } from './state.ts';
 
 export type Warning = Extract<RunEvent, { type: 'warning' }>;
-
-/** Outcomes that are a run's own, or no failure. */
-const withoutError: readonly string[] = [
-  'ok',
-  'still_running',
-  'run_failed',
-  'run_timed_out',
-  'run_cancelled',
-  'unrecognized_status',
-];
 
 /** What `--json` prints of a report. JSON leaves out what is undefined. */
 export function documentOf(
@@ -29,8 +19,8 @@ export function documentOf(
   const message = messageOf(report, about);
   const isRunning = outcome === 'still_running' && report.kind === 'run';
   const next = isRunning ? ['watch', commandLine.run(report)] : message?.fix;
-  const meaning = exitTable.find(({ name }) => name === outcome)?.meaning;
-  const { happened = meaning, why } = message ?? {};
+  // The outcome of a run is no failure of runctl's, unless its result is missing.
+  const isFailure = outcome !== 'ok' && (report.kind !== 'run' || outcome === 'result_unavailable');
   const runctl = {
     schema: 1,
     command: context.command,
@@ -39,9 +29,7 @@ export function documentOf(
     next: next ? commandLine.complete(next) : null,
     warnings: warnings.filter((one) => concerns(one, report)).map(({ text }) => text),
     ...(report.kind === 'done' ? {} : factsOf(report)),
-    error: withoutError.includes(outcome)
-      ? undefined
-      : { message: why ? `${happened}: ${why}` : happened, ...failureFields(report) },
+    error: isFailure ? errorOf(report, message) : undefined,
   };
   return { executionId: null, ...serviceFields(report), runctl };
 }
@@ -74,15 +62,17 @@ function factsOf(report: Exclude<Report, { kind: 'done' }>) {
   };
 }
 
-function failureFields(report: Report) {
-  const failure: Partial<Failure> = failureOf(report) ?? {};
-  const {
-    httpStatus = null,
-    code = null,
-    requestId = null,
-    retryAfterMs = null,
-  } = failure as Record<string, unknown>;
-  return { httpStatus, code, requestId, retryAfterMs };
+function errorOf(report: Report, message: Message | undefined) {
+  const meaning = exitTable.find(({ name }) => name === outcomeOf(report))?.meaning;
+  const { happened = meaning, why } = message ?? {};
+  const { httpStatus, code, requestId, retryAfterMs }: Partial<Failure> = failureOf(report) ?? {};
+  return {
+    message: why ? `${happened}: ${why}` : happened,
+    httpStatus: httpStatus ?? null,
+    code: code ?? null,
+    requestId: requestId ?? null,
+    retryAfterMs: retryAfterMs ?? null,
+  };
 }
 
 /** What the last attempt got. */

@@ -61,11 +61,13 @@ export const isFinished = ({ status }: FollowedRun): boolean => status?.isFinal 
 /** `RUNNING for 4m 12s, usually 5m`, without the name. */
 export function progressText(run: FollowedRun, style: Style, { clock }: ProgressContext): string {
   const { status, silence, isWaiting, isStarted, usualMs } = run;
-  const withoutStatus = isStarted ? 'started' : '';
-  const waiting = isWaiting ? 'is already running, waiting for it to finish' : withoutStatus;
-  const stands = status
-    ? stateText(stateOfStatus(status, clock.nowMs()), style, silence ? undefined : usualMs)
-    : waiting;
+  const start = isWaiting ? 'is already running, waiting for it to finish' : isStarted && 'started';
+  const state = status && stateOfStatus(status, clock.nowMs(), silence ? undefined : usualMs);
   const silentMs = silence ? silence.silentMs + clock.elapsedMs() - silence.atMs : 0;
-  return [stands, silence && silenceText(silence.failure, silentMs)].filter(Boolean).join(', ');
+  return [
+    state ? stateText(state, style) : start,
+    silence && silenceText(silence.failure, silentMs),
+  ]
+    .filter(Boolean)
+    .join(', ');
 }

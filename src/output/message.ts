@@ -11,6 +11,7 @@ import {
   type StoppedReport,
   type UnknownReport,
 } from '../run/report.ts';
+import { clean } from '../text/clean.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { CommandLine } from './command-line.ts';
 import { httpFact } from './state.ts';
@@ -57,7 +58,8 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
       return unknownMessage(report, about);
     case 'unreadable': {
       const { automation, failure } = report;
-      const happened = `the ${about.isResult ? 'result' : 'status'} of ${automation.name} couldn't be read`;
+      const what = about.isResult ? 'result' : 'status';
+      const happened = `the ${what} of ${automation.name} couldn't be read`;
       return { happened, ...reasonOf(failure, about), fix: fixOf(failure, automation.name) };
     }
   }
@@ -70,7 +72,8 @@ export function formatMessage(message: Message, style: Style, { complete }: Comm
   const brackets = [...(history ? [history] : []), ...facts].join(', ');
   const separator = history ? '\n  ' : ' ';
   const end = brackets && `${separator}(${style.line(brackets)})`;
-  const command = fix && `\n  ${style.glyphs.arrow} ${style.bold(style.line(complete(fix)))}`;
+  // Names in it stay as they are, or it would mean another run.
+  const command = fix && `\n  ${style.glyphs.arrow} ${style.bold(clean(complete(fix)))}`;
   return `runctl: ${sentence}${end}${command ?? ''}\n`;
 }
 
@@ -98,17 +101,18 @@ function runMessage(report: RunReport, about: MessageContext): Message | undefin
 function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
   const { automation, failure } = report;
   const reason = reasonOf(failure, about);
-  if (failure.kind === 'not_found')
-    return { happened: `${automation.name} can't be followed`, ...reason };
+  const name = automation.name;
+  if (failure.kind === 'not_found') return { happened: `${name} can't be followed`, ...reason };
   const isOwn = failure.kind === 'interrupted' || failure.kind === 'timeout';
   const what = isOwn ? 'runctl stopped watching it' : "couldn't be followed";
-  const happened = `${automation.name} continues, but ${what}`;
+  const happened = `${name} continues, but ${what}`;
   return { happened, ...reason, fix: ['watch', about.commandLine.run(report)] };
 }
 
 function notStartedMessage(report: NotStartedReport, about: MessageContext): Message {
-  const { automation, failure, trigger } = report;
+  const { automation, failure, trigger, isSkipped } = report;
   const happened = `${automation.name} wasn't started`;
+  if (isSkipped) return { happened, why: failure.reason };
   const fix = fixOf(failure, about.commandLine.automation(automation));
   const key = trigger?.isKeyGiven ? keyFlag(trigger) : [];
   const flags = fix?.[0] === 'trigger' ? [...watchFlag(about), ...key] : [];
@@ -127,8 +131,8 @@ const keyFlag = (trigger: { idempotencyKey: string }) => [
 ];
 
 function unknownMessage(report: UnknownReport, about: MessageContext): Message {
-  const { automation, failure, last = failure, attempts = 1, tookMs = 0, sentAtMs } = report;
-  const at = sentAtMs === undefined ? '' : ` at ${timeText(sentAtMs, about)}`;
+  const { automation, failure, last = failure, attempts = 1, tookMs = 0, atMs } = report;
+  const at = atMs === undefined ? '' : ` at ${timeText(atMs, about)}`;
   return {
     happened: `${automation.name} may have been started${at}`,
     why: whyUnknown(report, about),
@@ -139,7 +143,7 @@ function unknownMessage(report: UnknownReport, about: MessageContext): Message {
 }
 
 function whyUnknown(report: UnknownReport, about: MessageContext): string {
-  const { failure, last = failure, isRecoverable, sentAtMs } = report;
+  const { failure, last = failure, isRecoverable, atMs } = report;
   const ignored = about.areKeysIgnored ? 'idempotency keys are ignored' : undefined;
   const notSent = report.notSentBecause ?? ignored;
   const then = last.kind === 'interrupted' ? 'runctl was interrupted' : last.reason;
@@ -147,8 +151,8 @@ function whyUnknown(report: UnknownReport, about: MessageContext): string {
   if (notSent) parts.push(`it isn't sent again (${notSent})`);
   const why = parts.join(', and ');
   if (ignored || isRecoverable === false) {
-    const atMs = sentAtMs ?? about.context.clock.nowMs();
-    return `${why}. Look in the service for a run that began at about ${timeText(atMs, about)}`;
+    const when = atMs ? 'then' : `at about ${timeText(about.context.clock.nowMs(), about)}`;
+    return `${why}. Look in the service for a run that began ${when}`;
   }
   if (last.kind !== 'already_active') return why;
   return `${why}, maybe by this trigger. recover finds it once that run has finished`;

@@ -1,16 +1,10 @@
 import type { Context } from '../context.ts';
-import {
-  exitNameOf,
-  outcomeOf,
-  type Problem,
-  type Report,
-  type RunOrTriggerReport,
-} from '../run/report.ts';
+import { exitNameOf, outcomeOf, type Report, type RunOrTriggerReport } from '../run/report.ts';
 import type { JsonObject } from '../run/run.ts';
 import { clean, cleanJson } from '../text/clean.ts';
 import { createCommandLine } from './command-line.ts';
 import { documentOf, valueAt, type Warning } from './document.ts';
-import { formatMessage, type MessageContext, messageOf, problemReport } from './message.ts';
+import { formatMessage, type MessageContext, messageOf } from './message.ts';
 import { loadStyle, type Style } from './style.ts';
 import { logLine, runStatus, runSummary } from './summary.ts';
 import { countLine, pipeRows, table } from './table.ts';
@@ -54,10 +48,6 @@ export async function print(
   if (told.length > 0) stderr.write(told.join(''));
 }
 
-/** Writes what a command threw, as a message and with `--json` as a document. */
-export const printProblem = (problem: Problem, context: Context): Promise<void> =>
-  print({ reports: [problemReport(problem)], show: 'text' }, context);
-
 const isAboutRun = (report: Report): report is RunOrTriggerReport => report.kind !== 'done';
 
 /** Empty if a setting is wrong, which the command has said. */
@@ -79,7 +69,7 @@ function printDocument(document: JsonObject, { stdout, stderr, flags }: Context)
     return;
   }
   const value = valueAt(document, flags.field);
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '').replace('""', '');
+  const text = typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
   stdout.write(`${stdout.isTTY ? clean(text) : text}\n`);
   const isMissing = value === undefined && !flags.quiet;
   if (isMissing) stderr.write(`runctl: the document has no field "${clean(flags.field)}"\n`);
@@ -171,6 +161,6 @@ function stderrTextOf(
   const message = messageOf(report, about);
   if (message) return formatMessage(message, style, commandLine);
   // `result` has no output to print, and the exit code alone doesn't say why.
-  const isFailed = show === 'outputs' && report.kind === 'run' && outcomeOf(report) !== 'ok';
-  return isFailed ? runSummary(report, style, clock.nowMs()) : '';
+  const isWithoutOutput = show === 'outputs' && !flags.json && outcomeOf(report) !== 'ok';
+  return isWithoutOutput && report.kind === 'run' ? runSummary(report, style, clock.nowMs()) : '';
 }

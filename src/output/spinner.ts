@@ -11,8 +11,8 @@ import { loadStyle, type Style } from './style.ts';
 import { cut, padEnd, widthOf } from './width.ts';
 
 const frameMs = 1000;
-/** What records a terminal, or sends it through a slow line, gets 2 kB in 10 seconds at most. */
-const bytesPerSecond = 200;
+/** With the control sequences about 2 kB in 10 seconds, for what records a terminal. */
+const bytesPerSecond = 150;
 /** Node's timers take no longer delay. */
 const neverMs = 2 ** 31 - 1;
 const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -39,7 +39,7 @@ export function createSpinner(runs: FollowedRun[], context: ProgressContext): Pr
       interval: neverMs, // its timer would draw a large board as often as a small one
     }).start();
     const frames = context.terminalStyle.hasUnicode ? unicodeFrames : asciiFrames;
-    spinner.spinner = { frames, interval: frameMs };
+    spinner.spinner = { frames, interval: 1 }; // each drawing has the next frame
     let nextDrawMs = 0;
     const draw = () => {
       // In the background the terminal belongs to the shell.

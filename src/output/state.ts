@@ -13,6 +13,8 @@ export interface State {
   /** How long it took, or how long it has been running. */
   tookMs?: number;
   isFinal?: boolean;
+  /** Of a run that hasn't finished: `usually 5m`, `usually 5m, late`. */
+  usual?: string;
   reason?: string;
 }
 
@@ -21,12 +23,7 @@ export function stateOf(report: RunOrTriggerReport, nowMs: number): State {
   const reason = reasonOf(report);
   switch (report.kind) {
     case 'unknown':
-      return {
-        word: 'UNKNOWN',
-        tone: 'unknown',
-        startedAtMs: report.sentAtMs ?? startedAtMs,
-        reason,
-      };
+      return { word: 'UNKNOWN', tone: 'unknown', startedAtMs, reason };
     case 'not_started': {
       const word = report.isSkipped ? 'SKIPPED' : 'NOT_STARTED';
       return { word, tone: 'attention', startedAtMs, reason };
@@ -36,9 +33,11 @@ export function stateOf(report: RunOrTriggerReport, nowMs: number): State {
       if (isGone) return { word: 'NOT_FOUND', tone: 'attention', startedAtMs };
       const status = statusOf(report);
       if (!status) return { word: '-', tone: 'attention', startedAtMs, reason };
-      const age = recorded && `status is ${formatDuration(recorded.ageMs)} old`;
+      const isOld = recorded && !status.isFinal;
+      const age = isOld && `status is ${formatDuration(recorded.ageMs)} old`;
+      const usualMs = report.kind === 'run' ? report.usualMs : undefined;
       const why = [age, reason].filter(Boolean).join(': ');
-      return { startedAtMs, ...stateOfStatus(status, nowMs), reason: why };
+      return { startedAtMs, ...stateOfStatus(status, nowMs, usualMs), reason: why };
     }
   }
 }
@@ -57,10 +56,12 @@ function reasonOf(report: RunOrTriggerReport): string | undefined {
   return kind === 'stopped' ? `no longer watched: ${failure.reason}` : failure.reason;
 }
 
-export function stateOfStatus(status: RunStatus, nowMs: number): State {
+export function stateOfStatus(status: RunStatus, nowMs: number, usualMs?: number): State {
   const { status: word, isFinal, startedAtMs } = status;
   const times = startedAtMs === undefined ? {} : { startedAtMs };
-  return { word, isFinal, tone: toneOf(status), ...times, tookMs: tookMs(status, nowMs) };
+  const took = tookMs(status, nowMs);
+  const usual = isFinal || usualMs === undefined ? undefined : usuallyText(usualMs, took);
+  return { word, isFinal, tone: toneOf(status), ...times, tookMs: took, usual };
 }
 
 export function toneOf({ status, isFinal }: Pick<RunStatus, 'status' | 'isFinal'>): Tone {
@@ -78,21 +79,20 @@ export function tookMs(status: RunStatus, nowMs: number): number | undefined {
 }
 
 /** `COMPLETED in 5m 2s`, `FAILED after 3m 10s`, `RUNNING for 41m, usually 38m`. */
-export function stateText({ word, tone, isFinal, tookMs }: State, style: Style, usualMs?: number) {
+export function stateText({ word, tone, isFinal, tookMs, usual }: State, style: Style): string {
   const text = style.tint(tone, style.line(word));
   if (tookMs === undefined) return text;
   const ended = word === 'COMPLETED' ? 'in' : 'after';
   const took = `${text} ${isFinal ? ended : 'for'} ${formatDuration(tookMs)}`;
-  if (usualMs === undefined || isFinal) return took;
-  const isLate = tookMs > 2 * usualMs;
-  return `${took}, ${usuallyText(usualMs)}${isLate ? `, ${style.tint('attention', 'late')}` : ''}`;
+  return usual ? `${took}, ${usual.replace('late', style.tint('attention', 'late'))}` : took;
 }
 
 const minuteMs = 60_000;
 
-export function usuallyText(usualMs: number): string {
+function usuallyText(usualMs: number, runningMs = 0): string {
   const unitMs = usualMs < minuteMs ? 1000 : minuteMs;
-  return `usually ${formatDuration(Math.max(1, Math.round(usualMs / unitMs)) * unitMs)}`;
+  const roundMs = Math.max(1, Math.round(usualMs / unitMs)) * unitMs;
+  return `usually ${formatDuration(roundMs)}${runningMs > 2 * usualMs ? ', late' : ''}`;
 }
 
 /** `Step "Send the report": the mail server said no (step_failed)` */
@@ -120,8 +120,8 @@ export const plural = (count: number, noun: string): string =>
 export const httpFact = ({ httpStatus, code }: Failure): string =>
   [httpStatus && `HTTP ${httpStatus}`, code].filter(Boolean).join(' ');
 
-/** `no valid response for 40s (HTTP 502), still trying` */
+/** `no response for 40s (HTTP 502), still trying` */
 export function silenceText(failure: Failure, silentMs: number): string {
   const why = httpFact(failure) || rowOf(failure).reason;
-  return `no valid response for ${formatDuration(silentMs)} (${why}), still trying`;
+  return `no response for ${formatDuration(silentMs)} (${why}), still trying`;
 }

@@ -1,5 +1,5 @@
-import type { RunOrTriggerReport, RunReport } from '../run/report.ts';
-import { errorText, httpFact, plural, stateOf, stateText, statusOf, stepsText } from './state.ts';
+import { outcomeOf, type RunOrTriggerReport, type RunReport } from '../run/report.ts';
+import { errorText, plural, stateOf, stateText, statusOf, stepsText } from './state.ts';
 import type { Style } from './style.ts';
 import { logTime, shortTime } from './time.ts';
 
@@ -7,15 +7,15 @@ import { logTime, shortTime } from './time.ts';
 export function runSummary(report: RunReport, style: Style, nowMs: number): string {
   const { result, resultFailure } = report;
   const credits = statusOf(report)?.creditsCharged;
-  const unread =
-    resultFailure &&
-    `its result couldn't be read: ${resultFailure.reason} ${httpFact(resultFailure)}`;
+  // Of a run that completed the message says it.
+  const isUnread = resultFailure && outcomeOf(report) !== 'result_unavailable';
+  const unread = isUnread && `its result couldn't be read: ${resultFailure.reason}`;
   const facts = [
     result && stepsText(result),
     credits === undefined ? undefined : plural(credits, 'credit'),
     `run ${report.executionId}`,
   ];
-  const text = paragraph(report, unread ?? errorText(result), facts, style, nowMs);
+  const text = paragraph(report, unread || errorText(result), facts, style, nowMs);
   const output = style.lines(result?.output ?? '').replace(/\n*$/, '\n');
   return output === '\n' ? text : `${text}${style.isTerminal ? '\n' : ''}${output}`;
 }
@@ -45,8 +45,7 @@ function paragraph(
   nowMs: number,
 ): string {
   const state = stateOf(report, nowMs);
-  const usualMs = report.kind === 'run' ? report.usualMs : undefined;
-  const head = `${style.line(report.automation.name)} ${stateText(state, style, usualMs)}`;
+  const head = `${style.line(report.automation.name)} ${stateText(state, style)}`;
   const known = facts.filter(Boolean).join(', ');
   if (!style.isTerminal) {
     const said = error ? `${head}: ${style.line(error)}` : head;

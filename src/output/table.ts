@@ -1,6 +1,6 @@
 import type { RunOrTriggerReport } from '../run/report.ts';
 import { formatDuration } from '../text/duration.ts';
-import { type State, stateOf, usuallyText } from './state.ts';
+import { stateOf } from './state.ts';
 import type { Style } from './style.ts';
 import { dayName, logTime, shortTime } from './time.ts';
 import { cut, padEnd, padStart, widthOf } from './width.ts';
@@ -35,8 +35,7 @@ export function table(
     const [name, status, started, took, id, details] = row.map((cell, column) =>
       (header[column] === 'TOOK' ? padStart : padEnd)(cell, widths[column] ?? 0),
     );
-    if (!state)
-      return style.dim(['', name, status, started, took, id, details].join('  ').slice(1));
+    if (!state) return style.dim(`  ${[name, status, started, took, id].join('  ')}`.trimEnd());
     const glyph = style.tint(state.tone, style.glyphs[state.tone]);
     const word = style.tint(state.tone, status ?? '');
     return [`${glyph} ${name}`, word, started, took, style.dim(id ?? ''), details].join('  ');
@@ -46,17 +45,14 @@ export function table(
 
 function cellsOf(report: RunOrTriggerReport, options: TableOptions): string[] {
   const { style, nowMs } = options;
-  const { word, startedAtMs, tookMs, isFinal, reason } = stateOf(report, nowMs);
-  const usualMs = report.kind === 'run' && !isFinal ? report.usualMs : undefined;
-  const late = usualMs && tookMs && tookMs > 2 * usualMs ? 'late' : '';
-  const details = [reason, usualMs && usuallyText(usualMs), late].filter(Boolean).join(', ');
+  const { word, startedAtMs, tookMs, reason, usual } = stateOf(report, nowMs);
   return [
     nameOf(report, options),
     style.line(word),
     startedAtMs === undefined ? '-' : shortTime(startedAtMs, nowMs),
     tookMs === undefined ? '-' : formatDuration(tookMs),
     report.executionId?.slice(0, shortIdLength) ?? '-',
-    style.line(details),
+    style.line([reason, usual].filter(Boolean).join(', ')),
   ];
 }
 
@@ -84,21 +80,16 @@ export function pipeRows(reports: readonly RunOrTriggerReport[], options: TableO
   return rows.map((cells) => `${cells.join('\t')}\n`).join('');
 }
 
-const firstWords = ['COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'RUNNING'];
-const lastWords = ['UNKNOWN', 'NOT_STARTED', 'NOT_FOUND'];
-
-/** `5 since yesterday: 1 completed, 1 failed, 1 running, 1 unknown, 1 not started` */
+/** `5 since yesterday: 1 completed, 1 failed, 1 not started, 1 running, 1 unknown` */
 export function countLine(
   reports: readonly RunOrTriggerReport[],
   { style, nowMs }: TableOptions,
 ): string {
-  const states: State[] = reports.map((report) => stateOf(report, nowMs));
-  const words = states.map(({ word }) => word);
-  const otherWords = words.filter((word) => ![...firstWords, ...lastWords].includes(word));
-  const counts = [...new Set([...firstWords, ...otherWords, ...lastWords])].flatMap((word) => {
-    const count = words.filter((each) => each === word).length;
-    return count > 0 ? `${count} ${style.line(word).toLowerCase().replaceAll('_', ' ')}` : [];
-  });
+  const states = reports.map((report) => stateOf(report, nowMs));
+  const words = states.map(({ word }) => style.line(word).toLowerCase().replaceAll('_', ' '));
+  const counts = [...new Set(words)]
+    .sort()
+    .map((word) => `${words.filter((each) => each === word).length} ${word}`);
   const starts = states.flatMap(({ startedAtMs }) => startedAtMs ?? []);
   const since = starts.length > 0 ? ` since ${dayName(Math.min(...starts), nowMs)}` : '';
   return `${reports.length}${since.replace('since today', 'today')}: ${counts.join(', ')}\n`;

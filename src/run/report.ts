@@ -58,8 +58,6 @@ export interface NotStartedReport extends ReportFacts {
   failure: Failure;
   /** By `--if-active skip`. */
   isSkipped?: boolean;
-
-  sentAtMs?: number;
 }
 
 /** A trigger may have started a run. */
@@ -73,8 +71,6 @@ export interface UnknownReport extends ReportFacts {
   tookMs?: number;
   /** False: the journal couldn't be written, so `recover` won't find it. */
   isRecorded?: boolean;
-  /** The first attempt, by the journal, in milliseconds since 1970. */
-  sentAtMs?: number;
   /** `recover` doesn't send it, for this reason (one clause). */
   notSentBecause?: string;
   /** False: the next `recover` doesn't send it. */
@@ -133,9 +129,13 @@ export function outcomeOf(report: Report): ExitName {
       return 'outcome_unknown';
     case 'not_started':
       return report.isSkipped ? 'ok' : rowOf(report.failure).exit;
-    case 'stopped':
     case 'unreadable':
       return rowOf(report.failure).exit;
+    case 'stopped': {
+      const { exit } = rowOf(report.failure);
+      const isOwn = exit === 'timeout' || exit === 'interrupted';
+      return report.trigger && !isOwn ? 'watch_failed' : exit;
+    }
   }
 }
 
@@ -148,10 +148,6 @@ export function exitNameOf(report: Report): ExitName {
       return (report.last ?? report.failure).kind === 'interrupted' ? 'interrupted' : outcome;
     case 'run':
       return report.resultFailure?.kind === 'interrupted' ? 'interrupted' : outcome;
-    case 'stopped':
-      return report.trigger && outcome !== 'timeout' && outcome !== 'interrupted'
-        ? 'watch_failed'
-        : outcome;
     default:
       return outcome;
   }

@@ -59,7 +59,7 @@ export async function retry<T>(
     const { retryAfterMs = 0 } = answer.failure;
     const askedMs = free ? Math.min(retryAfterMs, maxRetryAfterMs) : retryAfterMs;
     const maxDelayMs = free ? Number.POSITIVE_INFINITY : spareMs - lastAttemptMs;
-    if (leftMs <= 0 || maxDelayMs < 0 || askedMs > maxDelayMs) return answer;
+    if (leftMs <= 0 || maxDelayMs <= 0 || askedMs > maxDelayMs) return answer;
 
     // Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
     const backoffMs = random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures);

@@ -1,6 +1,6 @@
 import { type Failure, failure, rowOf } from './failure.ts';
 import type { Ports, Trigger } from './ports.ts';
-import type { NotStartedReport, RunReport, UnknownReport } from './report.ts';
+import type { NotStartedReport, RunReport, Started, UnknownReport } from './report.ts';
 import { retry } from './retry.ts';
 
 export interface StartOptions {
@@ -32,9 +32,10 @@ export async function startRun(
   const { deadlineMs, ifActive, intervalMs } = options;
   const { clock, signal } = ports;
   let firstSentMs = options.unknownSinceMs ?? clock.nowMs();
+  let repeats = options.unknownSinceMs !== undefined;
   let trigger = first;
   for (let tries = 0; ; tries++) {
-    const report = await sendTrigger(trigger, firstSentMs, options, ports);
+    const report = await sendTrigger(trigger, { firstSentMs, repeats }, options, ports);
     const isActive = report.kind === 'not_started' && report.failure.kind === 'already_active';
     if (!isActive || ifActive === 'fail') return report;
     if (ifActive === 'skip') return { ...report, isSkipped: true };
@@ -47,6 +48,7 @@ export async function startRun(
     ports.emit({ type: 'waiting', automation: trigger.automation, delayMs });
     await clock.sleep(delayMs, signal);
     if (signal.aborted) return { ...report, failure: failure('interrupted') };
+    repeats = false; // it was refused, so it is unknown no more
     // Another command may have sent a given key since, so its day began with the first try.
     if (!trigger.isKeyGiven) {
       firstSentMs = clock.nowMs();
@@ -62,13 +64,14 @@ export async function startRun(
  */
 async function sendTrigger(
   trigger: Trigger,
-  firstSentMs: number,
+  { firstSentMs, repeats }: { firstSentMs: number; repeats: boolean },
   options: StartOptions,
   ports: Ports,
 ): Promise<StartReport> {
   const { automation, isKeyGiven } = trigger;
   const { journal, clock, service } = ports;
-  const repeats = options.unknownSinceMs !== undefined;
+  // Only of a key that this command minted it is sure that this command started the run.
+  const started = isKeyGiven || repeats ? 'unknown' : 'yes';
   const startedMs = clock.elapsedMs();
   const { sentId, isWritten } = await journal.appendSent(trigger, { repeats });
   const settled = repeats
@@ -101,7 +104,7 @@ async function sendTrigger(
   if (answer.ok) {
     const { executionId, document } = answer.value;
     await journal.appendAccepted(trigger, executionId);
-    return { ...runReport(trigger, executionId, options), document };
+    return { ...runReport(trigger, executionId, started), document };
   }
 
   const last = answer.failure;
@@ -110,7 +113,7 @@ async function sendTrigger(
     await journal.appendRefused(trigger, sentId, { why: last, isListed });
   }
   const look = await journal.look(trigger);
-  if (look?.executionId) return runReport(trigger, look.executionId, options);
+  if (look?.executionId) return runReport(trigger, look.executionId, started);
   const mayBeOpen = look ? look.openSents.length > 0 : isWritten || isKeyGiven;
   if (!firstUnknown && !mayBeOpen) {
     return { kind: 'not_started', automation, trigger: facts(trigger, 'no'), failure: last };
@@ -133,7 +136,7 @@ async function lookBeforeRepeating(
     const reason = "the journal can't be written, so it isn't sent again";
     return { ...unknownReport(trigger, responseLost), last: failure('not_repeated', { reason }) };
   }
-  if (look.executionId) return runReport(trigger, look.executionId);
+  if (look.executionId) return runReport(trigger, look.executionId, 'no');
   if (look.openSents.includes(sentId)) return undefined;
   const report = { automation, trigger: facts(trigger, 'no'), failure: failure('not_repeated') };
   return { kind: 'not_started', ...report };
@@ -142,23 +145,18 @@ async function lookBeforeRepeating(
 /** Why a trigger is unknown of which only the journal tells. */
 export const responseLost = failure('no_response', { reason: 'its response was lost' });
 
-const facts = ({ idempotencyKey, isKeyGiven }: Trigger, started: 'yes' | 'no' | 'unknown') => ({
+const facts = ({ idempotencyKey, isKeyGiven }: Trigger, started: Started) => ({
   started,
   idempotencyKey,
   isKeyGiven,
 });
 
-/** Only of a key that this command minted it is sure that this command started the run. */
-function runReport(
-  trigger: Trigger,
-  executionId: string,
-  { unknownSinceMs }: Partial<StartOptions> = {},
-): RunReport {
-  const isMinted = !trigger.isKeyGiven && unknownSinceMs === undefined;
-  const started = isMinted ? 'yes' : 'unknown';
-  const { automation } = trigger;
-  return { kind: 'run', automation, executionId, trigger: facts(trigger, started) };
-}
+const runReport = (trigger: Trigger, executionId: string, started: Started): RunReport => ({
+  kind: 'run',
+  automation: trigger.automation,
+  executionId,
+  trigger: facts(trigger, started),
+});
 
 export const unknownReport = (trigger: Trigger, why: Failure): UnknownReport => ({
   kind: 'unknown',

@@ -11,7 +11,7 @@ const connectRows: [form: RegExp, kind: FailureKind, reason: string][] = [
   [/^ECONNREFUSED/, 'unreachable', '$ refused the connection'],
   [/^(ECONNRESET|EPIPE)/, 'unreachable', '$ closed the connection'],
   [/^\w*(TIMEDOUT|TIMEOUT)/, 'unreachable', "$ didn't accept a connection in time"],
-  [/^E(HOST|NET)UNREACH/, 'unreachable', 'no network leads to $'],
+  [/^E(HOST|NET)UNREACH/, 'unreachable', "$ can't be reached from this network"],
   [/^CERT_HAS_EXPIRED/, 'tls', 'the certificate for $ has expired'],
   [/^CERT_NOT_YET_VALID/, 'tls', "the certificate for $ isn't valid yet by this machine's clock"],
   [/^ERR_TLS_CERT_ALTNAME/, 'tls', '$ has a certificate for another host'],
@@ -48,8 +48,8 @@ export function lostFailure(error: unknown, hasHead: boolean): Failure {
   if (cause.code === 'UND_ERR_HEADERS_OVERFLOW') {
     return failure('invalid_response', { reason: 'the response has headers of more than 256 KB' });
   }
-  if (cause.code.startsWith('HPE_')) {
-    return failure('invalid_response', { reason: `the response isn't HTTP (${cause.code})` });
+  if (/^(HPE_|HTTPParserError)/.test(cause.code)) {
+    return failure('invalid_response', { reason: "the response isn't HTTP" });
   }
   const alert = opensslReason(cause.message);
   const reason = `the connection broke ${hasHead ? 'in the middle of' : 'before'} the response`;
@@ -64,7 +64,7 @@ interface Cause {
 /** The error and those inside it. Node and undici put the telling one in any of these places. */
 function causesOf(error: unknown): Cause[] {
   if (!(error instanceof Error)) return [];
-  const code = 'code' in error ? String(error.code) : '';
+  const code = 'code' in error && error.code ? String(error.code) : error.name;
   const inner = error instanceof AggregateError ? error.errors : [];
   return [{ code, message: error.message }, ...[error.cause, ...inner].flatMap(causesOf)];
 }

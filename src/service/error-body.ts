@@ -1,4 +1,5 @@
 import { cleanLine } from '../text/clean.ts';
+import { type HttpResponse, valuesOf } from './http.ts';
 
 /** The body of an error response, whose shape the service doesn't document. */
 export interface ErrorBody {
@@ -33,19 +34,20 @@ const runAlreadyActive =
   /(?<![a-z])run[_\s-]?already[_\s-]?active(error|exception)?(?![a-z]|"\s*:\s*(false|null|0|""))/i;
 const htmlTag = /<(!doctype html|html|head|title|body|h1)\b/i;
 const httpPhrase =
-  /^(\d{3}:? *)?(bad request|unauthorized|forbidden|not found|gone|conflict|payment required|too many requests|unprocessable (entity|content)|internal server error|bad gateway|service (temporarily )?unavailable|gateway time-?out)\.?$/i;
+  /^(\d{3}:? *)?(bad request|unauthorized|forbidden|not found|conflict|payment required|too many requests|unprocessable (entity|content)|internal server error|bad gateway|service (temporarily )?unavailable|gateway time-?out)\.?$/i;
 
-/** Reads a body of any shape. `scrub` hides secrets. `hasHtmlType`: by its `Content-Type`. */
+/** Reads a body of any shape. `scrub` hides secrets. */
 export function readErrorBody(
-  text: string,
-  { scrub, hasHtmlType }: { scrub(text: string): string; hasHtmlType: boolean },
+  { text, headers }: HttpResponse,
+  scrub: (text: string) => string,
 ): ErrorBody {
   const isRunAlreadyActive = runAlreadyActive.test(text);
   const document = parseJson(text);
   if (document === undefined) {
     // Scrubbed before it is cut, because half a secret isn't recognized.
     const start = scrub(text).slice(0, maxPageLength);
-    const isHtml = hasHtmlType || htmlTag.test(start);
+    const isHtml =
+      /\bhtml\b/i.test(valuesOf(headers, 'content-type').join()) || htmlTag.test(start);
     const message = firstMessage([isHtml ? titleOf(start) : start]);
     return { isJson: false, isHtml, isRunAlreadyActive, message };
   }
@@ -64,18 +66,16 @@ export function parseJson(text: string): unknown {
 }
 
 function firstMessage(texts: string[], code?: string): string | undefined {
-  // What isn't UTF-8, such as a compressed page, can't be read.
-  const isUnreadable = (line: string) => line === '' || line.includes('\uFFFD');
-  const says = (line: string) => !isUnreadable(line) && line !== code && !httpPhrase.test(line);
-  const line = texts.map(cleanLine).find(says);
+  const line = texts.map(cleanLine).find((each) => {
+    // A compressed page isn't UTF-8.
+    const isReadable = each !== '' && !each.includes('\uFFFD');
+    return isReadable && each !== code && !httpPhrase.test(each);
+  });
   const isLong = line !== undefined && line.length > maxMessageLength;
   return isLong ? `${line.slice(0, maxMessageLength - 1)}…` : line;
 }
 
-function titleOf(page: string): string {
-  const title = /<title[^>]*>([^<]*)/i.exec(page)?.[1]?.trim();
-  return title || page.replace(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^>]*>/gi, ' ');
-}
+const titleOf = (page: string) => /<title[^>]*>([^<]*)/i.exec(page)?.[1] ?? '';
 
 function codeIn(document: unknown): string | undefined {
   const isCode = (text: string) => /^[A-Za-z][\w.-]{0,79}$/.test(text);
@@ -114,7 +114,7 @@ function textsIn(
     ...entries.flatMap(([name, each]) => {
       if (own.has(name)) return [];
       // Rails: `{ "errors": { "title": ["is too long"] } }`
-      const isProperty = field === 'errors' && Array.isArray(each) && !fields.includes(name);
+      const isProperty = field === 'errors' && Array.isArray(each) && each.some(isText);
       return isProperty ? [`${name} ${each.filter(isText).join('; ')}`] : inside(each, name);
     }),
   ];

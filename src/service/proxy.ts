@@ -107,7 +107,7 @@ export async function openTunnel(
     });
     const fail = (why: Failure) => reject(connectError(why));
     connecting.on('connect', ({ statusCode = 0 }, socket: Socket) => {
-      socket.on('error', () => {});
+      socket.setTimeout(0).on('error', () => {});
       if (statusCode === 200) return resolve(socket);
       socket.destroy();
       // Only a 4xx is the proxy's own decision, which it won't change.

@@ -8,7 +8,7 @@ import {
 import type { JsonObject } from '../run/run.ts';
 import { isJsonObject } from './documents.ts';
 import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
-import { type HttpResponse, valuesOf } from './http.ts';
+import type { HttpResponse } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 export interface Reading<T> {
@@ -57,10 +57,12 @@ const selfExplanatory: readonly FailureKind[] = ['already_active', 'in_progress'
 /** What a response means. */
 export function answerOf<T extends object>(response: HttpResponse, reading: Reading<T>): Answer<T> {
   const { status, headers } = response;
+  const { nowMs, scrub } = reading;
+  const requestId = Object.keys(headers).find((name) => requestIdHeader.test(name));
   const facts = {
     httpStatus: status,
-    requestId: requestIdOf(response, reading),
-    retryAfterMs: retryAfterMs(headers, reading.nowMs),
+    requestId: requestId && scrub(String(headers[requestId])).slice(0, 200),
+    retryAfterMs: retryAfterMs(headers, nowMs),
   };
   if (status < 200 || status > 299) {
     return { ok: false, failure: { ...errorOf(response, reading), ...facts } };
@@ -70,58 +72,41 @@ export function answerOf<T extends object>(response: HttpResponse, reading: Read
   return { ok: false, failure: failure('invalid_response', { reason: value, ...facts }) };
 }
 
+const requestIdHeader = /^((x-)?(request|correlation)-id|x-amzn-requestid|cf-ray)$/;
+
 /** The value of a success, or the reason why it isn't one. */
 function readSuccess<T>(
-  { status, headers, text }: HttpResponse,
+  response: HttpResponse,
   { isTrigger, read, scrub }: Reading<T>,
   retryAfterMs: number | undefined,
 ): T | string {
-  const document = parseJson(text);
+  const document = parseJson(response.text);
   if (!isJsonObject(document)) {
-    const body = readErrorBody(text, { hasHtmlType: hasHtmlType(headers), scrub });
+    const body = readErrorBody(response, scrub);
     return body.isHtml ? reasonOfPage(body) : "the response isn't a JSON object";
   }
-  if (status !== 200 && !isTrigger) return 'the response must have the status 200';
+  if (response.status !== 200 && !isTrigger) return "the response isn't a 200";
   return read(document, retryAfterMs);
 }
 
 function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>): Failure {
-  const { status, headers, text } = response;
-  const body = readErrorBody(text, { hasHtmlType: hasHtmlType(headers), scrub });
-  const hasRetryAfter = valuesOf(headers, 'retry-after').length > 0;
+  const { status, headers } = response;
+  const body = readErrorBody(response, scrub);
+  const hasRetryAfter = headers['retry-after'] !== undefined;
   const row = rows.find(([, fits]) => fits({ ...body, status, isTrigger, hasRetryAfter }));
   const kind = row?.[0] ?? 'rejected';
   const { code, message } = body;
-  const { reason } = failureTable[kind];
-  const isOfService = message && !selfExplanatory.includes(kind);
   if (kind === 'invalid_response') return failure(kind, { code, reason: reasonOfPage(body) });
-  return failure(kind, { code, reason: isOfService ? `${reason}: ${message}` : reason });
+  const { reason } = failureTable[kind];
+  const saysMore = message && !selfExplanatory.includes(kind);
+  return failure(kind, { code, reason: saysMore ? `${reason}: ${message}` : reason });
 }
-
-const hasHtmlType = (headers: HttpResponse['headers']) =>
-  valuesOf(headers, 'content-type').some((type) => /\bhtml\b/i.test(type));
 
 const reasonOfPage = ({ message }: ErrorBody) =>
   `the response is an HTML page${message ? ` ("${message}")` : ''}, and may not come from the service`;
 
-const requestIdHeaders = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'cf-ray',
-];
-
-function requestIdOf({ headers }: HttpResponse, { scrub }: Reading<unknown>): string | undefined {
-  const id = requestIdHeaders.flatMap((name) => valuesOf(headers, name)).find(Boolean);
-  return id && scrub(id).slice(0, 200);
-}
-
 /** The service answered in JSON, and refused something else than the API key. */
-export const isJsonRefusal = (
-  { kind, httpStatus }: Failure,
-  response: HttpResponse | undefined,
-): boolean =>
-  ['not_found', 'rejected', 'no_credits', 'rate_limited'].includes(kind) &&
-  httpStatus !== 403 &&
-  parseJson(response?.text ?? '') !== undefined;
+export function isJsonRefusal({ kind, httpStatus }: Failure, response?: HttpResponse): boolean {
+  const isRefusal = ['not_found', 'rejected', 'no_credits', 'rate_limited'].includes(kind);
+  return isRefusal && httpStatus !== 403 && parseJson(response?.text ?? '') !== undefined;
+}

@@ -63,12 +63,9 @@ interface Exchange<T> {
 /** The service over HTTP. Throws a `Problem` if the environment names a proxy that can't be used. */
 export function createService(options: ServiceOptions): ServiceClient {
   const { requestTimeoutMs, randomUuid, scrub } = options;
-  const { exchange, readApiKey, close } = createExchange(options);
-
-  async function request<T extends object>(call: Call<T>, timeoutMs = requestTimeoutMs) {
-    const { answer } = await exchange(call, timeoutMs);
-    return answer;
-  }
+  const { exchange, readApiKey, close } = createExchanger(options);
+  const request = async <T extends object>(call: Call<T>, timeoutMs = requestTimeoutMs) =>
+    (await exchange(call, timeoutMs)).answer;
 
   return {
     trigger(trigger, timeoutMs) {
@@ -126,12 +123,12 @@ const wholeIf = (read: (document: JsonObject) => object | string) => (document: 
 };
 
 /** Makes requests with the API key, and reads the responses. */
-function createExchange(options: ServiceOptions) {
+function createExchanger(options: ServiceOptions) {
   const { clock, signal, scrub, userAgent } = options;
   const url = new URL(options.baseUrl);
   const http = createHttpClient(url.origin, proxyFor(url, options.env), signal);
   const apiKey = readOnce(options.apiKey);
-  const abortion = new Promise<void>((resolve) => {
+  const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const debug = (line: string) => options.debug?.(cleanLine(scrub(line)));
@@ -141,7 +138,7 @@ function createExchange(options: ServiceOptions) {
     timeoutMs: number,
   ): Promise<Exchange<T>> {
     const reading = apiKey.read();
-    const why = await Promise.race([reading.then(() => undefined, messageOf), abortion]);
+    const why = await Promise.race([reading.then(() => undefined, messageOf), aborted]);
     if (signal.aborted) return failed(failure('interrupted'));
     if (why !== undefined) return failed(failure('unauthorized', { reason: scrub(why) }));
 
@@ -164,7 +161,7 @@ function createExchange(options: ServiceOptions) {
     }
     const response = sent.value;
     debug(`< ${response.status} after ${tookMs} ms${headersText(response.headers)}`);
-    // Whoever renews API keys does it while runs are followed.
+    // API keys may be renewed while a run is followed.
     if (response.status === 401 && !trigger) apiKey.forget(reading);
     const isTrigger = trigger !== undefined;
     const answer = answerOf(response, { isTrigger, read, nowMs: clock.nowMs(), scrub });

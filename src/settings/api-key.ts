@@ -8,22 +8,17 @@ import { type ConfigFile, type Profile, profileIn, readConfigFile } from './conf
 import type { ApiKeySource, Settings } from './settings.ts';
 import { checkSetting, parsers } from './values.ts';
 
-interface TextSource {
-  source: string;
-  readText(): Promise<string>;
-}
-
 /**
  * Finds the source of the API key, which isn't read yet. Throws a `Problem` if two sources of one
  * level give it, or if the profile's must not be used.
  */
 export function findApiKey(settings: Settings, context: Context): ApiKeySource | undefined {
-  const { env, flags, secrets } = context;
+  const { env, flags } = context;
   const { RUNCTL_API_KEY: text, RUNCTL_API_KEY_FILE: path } = env;
   const fromFlag = () =>
     flags.apiKeyFile === undefined ? [] : [ofFile(flags.apiKeyFile, '--api-key-file', context)];
   const fromEnvironment = () => [
-    ...(text ? [{ source: 'RUNCTL_API_KEY', readText: async () => text }] : []),
+    ...(text ? [sourceOf('RUNCTL_API_KEY', async () => text, context)] : []),
     ...(path ? [ofFile(path, 'RUNCTL_API_KEY_FILE', context)] : []),
   ];
   const fromProfile = () => ofProfile(settings, context);
@@ -32,57 +27,57 @@ export function findApiKey(settings: Settings, context: Context): ApiKeySource |
   for (const level of [fromFlag, ...others]) {
     const [first, second] = level();
     if (!first) continue;
-    const { source, readText } = first;
-    if (second) throw new Problem(`${source} and ${second.source} both give the API key`);
-    const read = async () => {
-      const given = await readText();
-      secrets.protect(given.trim());
-      return checkSetting('apiKey', given, source);
-    };
-    return { source, read };
+    if (!second) return first;
+    throw new Problem(`${first.source} and ${second.source} both give the API key: remove one`);
   }
   return undefined;
 }
 
+const sourceOf = (
+  source: string,
+  readText: () => Promise<string>,
+  { secrets }: Context,
+): ApiKeySource => ({
+  source,
+  async read() {
+    const text = await readText();
+    secrets.protect(text.trim());
+    return checkSetting('apiKey', text, source);
+  },
+});
+
 /** `-` is stdin. */
-function ofFile(path: string, source: string, context: Context): TextSource {
+function ofFile(path: string, source: string, context: Context): ApiKeySource {
   let piped: string | undefined;
-  return {
-    source,
-    async readText() {
-      if (piped !== undefined) return piped;
-      if (path === '-') {
-        piped = await context.readStdin();
-        return piped;
-      }
-      try {
-        const text = await readFile(path, 'utf8');
-        if (!statSync(path).isFile()) piped = text;
-        return text;
-      } catch (error) {
-        // The path isn't quoted, because some users give the API key in its place.
-        const { code } = error as NodeJS.ErrnoException;
-        throw new Problem(`the API key file (${source}) can't be read (${code})`);
-      }
-    },
+  const readText = async () => {
+    if (path === '-') piped ??= await context.readStdin();
+    if (piped !== undefined) return piped;
+    try {
+      const text = await readFile(path, 'utf8');
+      // A pipe can be read only once.
+      if (!statSync(path).isFile()) piped = text;
+      return text;
+    } catch (error) {
+      // The path isn't quoted, because some users give the API key in its place.
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Problem(`the API key file (${source}) can't be read (${code})`);
+    }
   };
+  return sourceOf(source, readText, context);
 }
 
-function ofProfile(settings: Settings, context: Context): TextSource[] {
+function ofProfile(settings: Settings, context: Context): ApiKeySource[] {
   const { apiKey, apiKeyCommand } = usableProfile(settings.configFile, settings);
   // The file is read again with the API key, because both may have been replaced.
   const readProfile = () => usableProfile(readConfigFile(settings.configDir), settings);
   const profile = `profile ${settings.profile.value} in ${settings.configFile.path}`;
-  const sources: TextSource[] = [];
-  if (apiKey !== undefined) {
-    sources.push({ source: profile, readText: async () => readProfile().apiKey ?? '' });
-  }
-  if (apiKeyCommand !== undefined) {
-    const source = `apiKeyCommand of ${profile}`;
-    const readText = () => runApiKeyCommand(readProfile().apiKeyCommand ?? '', source, context);
-    sources.push({ source, readText });
-  }
-  return sources;
+  const ofCommand = `apiKeyCommand of ${profile}`;
+  const readText = async () => readProfile().apiKey ?? '';
+  const runCommand = () => runApiKeyCommand(readProfile().apiKeyCommand ?? '', ofCommand, context);
+  return [
+    ...(apiKey === undefined ? [] : [sourceOf(profile, readText, context)]),
+    ...(apiKeyCommand === undefined ? [] : [sourceOf(ofCommand, runCommand, context)]),
+  ];
 }
 
 /** The profile in force. Throws a `Problem` if it has an API key that must not be used. */

@@ -89,13 +89,15 @@ function profileInForce({ command, env, flags }: Context, file: ConfigFile): Set
     { value: env.RUNCTL_PROFILE || undefined, source: 'RUNCTL_PROFILE' },
     { value: file.profile, source: path },
   ]) ?? { value: settingTable.profile.default, source: 'default' };
-  const mayBeNew = command === 'config' || command === 'config set' || profile.value === 'default';
-  if (mayBeNew || Object.hasOwn(profiles, profile.value)) return profile;
-  const names = Object.keys(profiles).join(', ') || 'none';
-  throw new Problem(
-    `there is no profile ${profile.value} (${profile.source}); ${path} has ${names}`,
-    { command: 'runctl config' },
-  );
+  const { value, source } = profile;
+  if (value === 'default' || Object.hasOwn(profiles, value)) return profile;
+  if (command === 'config' || command === 'config set') {
+    return { value: checkSetting('profile', value, source), source };
+  }
+  const names = Object.keys(profiles).join(', ') || 'no profile';
+  throw new Problem(`there is no profile ${value} (${source}); ${path} has ${names}`, {
+    command: 'runctl config',
+  });
 }
 
 /** Makes a value when it is first asked for. */

@@ -66,26 +66,28 @@ function makeStates(baseUrl) {
   };
 }
 
+/** With a large journal there is no limit: what may be added is a matter of CPU, see below. */
 function compareStarts(program, states) {
-  const limits = { '--help': 1.8, list: 2.2, 'status job-0': 3.5, 'trigger new': 4 };
   const emptyScript = join(folder, 'empty.cjs');
   writeFileSync(emptyScript, '');
-  const cases = Object.entries(limits).flatMap(([command, limit]) =>
-    Object.entries(states).map(([state, env]) => ({
-      command,
-      state,
-      env,
-      limit,
-      ratios: [],
-      tookMs: [],
-    })),
-  );
+  const caseOf = (command, state, limit) => ({ command, state, limit, ratios: [], tookMs: [] });
+  const cases = [caseOf('--help', 'small', 1.8)];
+  for (const [command, limit] of Object.entries({
+    list: 2.2,
+    'status job-0': 3.5,
+    'trigger new': 4,
+  })) {
+    for (const state of Object.keys(states)) {
+      cases.push(caseOf(command, state, state.endsWith('runs') ? undefined : limit));
+    }
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const each of cases) {
-      const emptyMs = wallMs([emptyScript], each.env);
-      const tookMs = wallMs([program, ...each.command.split(' ')], envFor(each.command, each.env));
-      each.tookMs.push(tookMs);
-      each.ratios.push(tookMs / emptyMs);
+    for (const { command, state, ratios, tookMs } of cases) {
+      const env = envFor(command, states[state]);
+      const emptyMs = wallMs([emptyScript], env);
+      const ms = wallMs([program, ...command.split(' ')], env);
+      tookMs.push(ms);
+      ratios.push(ms / emptyMs);
     }
   }
   print(
@@ -172,10 +174,10 @@ function median(values) {
 function print(title, rows) {
   console.log(`\n${title}`);
   for (const { command, state, value, shown, limit } of rows) {
-    isSlow ||= value > limit;
-    const mark = value > limit ? '  TOO SLOW' : '';
-    console.log(
-      `  ${command.padEnd(24).slice(0, 40)} ${state.padEnd(13)} ${shown.padStart(20)}  limit ${limit}${mark}`,
-    );
+    const isOver = value > limit;
+    isSlow ||= isOver;
+    const columns = [command.padEnd(40).slice(0, 40), state.padEnd(12), shown.padStart(16)];
+    const verdict = limit === undefined ? '' : `limit ${limit}${isOver ? ', TOO SLOW' : ''}`;
+    console.log(`  ${columns.join('  ')}  ${verdict}`.trimEnd());
   }
 }

@@ -1,0 +1,350 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { describe, test } from 'vitest';
+import { version } from '../package.json';
+import { projectId } from './given.ts';
+import {
+  linesIn,
+  openTerminal,
+  recordsIn,
+  run,
+  runctl,
+  serve,
+  temporaryFolder,
+} from './processes.ts';
+
+const fast = 10_000; // a run of 20 s is over in 2 ms
+const root = join(import.meta.dirname, '..');
+const trigger = [...runctl, 'trigger', 'nightly'];
+const follow = [...trigger, '--watch', '--interval', '1s'];
+const withPreload = (path: string) => ({ NODE_OPTIONS: `--require ${path}` });
+const hasNamespaces = spawnSync('unshare', ['-rm', '--pid', '--fork', 'true']).status === 0;
+
+describe.concurrent('kill -9 at any moment', () => {
+  /** How many processes of each command. */
+  const kills = Number(process.env.RUNCTL_KILLS ?? 10);
+  const preload = withPreload(join(import.meta.dirname, 'kill-at.cjs'));
+
+  /** Runs commands, four at once, and kills each at another moment. */
+  async function killEach(
+    env: NodeJS.ProcessEnv,
+    moments: number,
+    argsOf: (n: number) => string[] | Promise<string[]>,
+  ): Promise<void> {
+    const left = Array.from({ length: kills }, (_, n) => n);
+    const runNext = async () => {
+      for (let n = left.shift(); n !== undefined; n = left.shift()) {
+        const args = await argsOf(n);
+        const killed = { ...env, ...preload, KILL_AT: `${(n * 7) % moments}` };
+        await run([...runctl, ...args], { env: killed });
+      }
+    };
+    await Promise.all([runNext(), runNext(), runNext(), runNext()]);
+  }
+
+  /** A trigger arrives at the service. Returns the id of its run. */
+  async function post(env: NodeJS.ProcessEnv, name: string, key: string): Promise<string> {
+    const { RUNCTL_BASE_URL: url, RUNCTL_API_KEY: apiKey = '' } = env;
+    const response = await fetch(`${url}/v0/automation/${projectId}/${name}/trigger`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'idempotency-key': key, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const { executionId } = (await response.json()) as { executionId: string };
+    return executionId;
+  }
+
+  /** A journal with one unknown trigger, and a function that adds records like its own. */
+  async function withUnknown(service: Awaited<ReturnType<typeof serve>>) {
+    await run(trigger, { env: { ...service.env, ...preload, KILL_AT: '3' } });
+    const [file = ''] = readdirSync(service.journal);
+    const [sent] = recordsIn(service.journal);
+    return (fields: object) =>
+      appendFileSync(join(service.journal, file), `\n${JSON.stringify({ ...sent, ...fields })}\n`);
+  }
+
+  test('`trigger --watch`: each trigger that is on disk has one run', async ({ expect }) => {
+    const losesFirst = ['trigger'] as const;
+    const lossy = Array.from({ length: kills }, (_, n) => [`lossy-${3 * n}`, { losesFirst }]);
+    const { env, runs, journal } = await serve({ '*': {}, ...Object.fromEntries(lossy) }, fast);
+    await killEach(env, 30, (n) => [
+      'trigger',
+      `${n % 3 === 0 ? 'lossy' : 'good'}-${n}`,
+      '--watch',
+    ]);
+    const recovered = await run([...runctl, 'recover'], { env });
+    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    const sent = recordsIn(journal).filter(({ type, repeats }) => type === 'sent' && !repeats);
+    const names = runs().map(({ automation }) => automation.name);
+    expect(names.toSorted()).toEqual(sent.map(({ name }) => name).toSorted());
+    const ids = runs().map(({ executionId }) => executionId);
+    expect(ids.filter((id) => !listed.stdout.includes(id))).toEqual([]);
+    expect(recovered.exitCode).toBe(0);
+  });
+
+  test('`recover`: each unknown trigger gets one run', async ({ expect }) => {
+    const service = await serve();
+    const { env, runs } = service;
+    const add = await withUnknown(service);
+    await killEach(env, 15, async (n) => {
+      const [name, key] = [`lost-${n}`, `key-${n}`];
+      if (n % 2 === 0) await post(env, name, key);
+      add({ id: `sent-${n}`, key, name });
+      return ['recover'];
+    });
+    const recovered = await run([...runctl, 'recover'], { env });
+    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    const names = runs().map(({ automation }) => automation.name);
+    expect(new Set(names).size).toBe(kills + 1);
+    expect(names).toHaveLength(kills + 1);
+    expect(runs().filter(({ executionId: id }) => !listed.stdout.includes(id))).toEqual([]);
+    expect(recovered.exitCode).toBe(0);
+  });
+
+  test('`watch --all`: the next one follows what is left', async ({ expect }) => {
+    const service = await serve(undefined, fast);
+    const { env } = service;
+    const add = await withUnknown(service);
+    await run([...runctl, 'recover'], { env });
+    await killEach(env, 12, async (n) => {
+      const [name, key] = [`left-${n}`, `key-${n}`];
+      add({ type: 'accepted', key, name, executionId: await post(env, name, key) });
+      return ['watch', '--all'];
+    });
+    const watched = await run([...runctl, 'watch', '--all'], { env });
+    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    expect(watched.exitCode).toBe(0);
+    const completed = listed.stdout.split('\n').filter((row) => row.includes('\tCOMPLETED\t'));
+    expect(completed).toHaveLength(kills + 1);
+  });
+});
+
+describe.concurrent('a signal', () => {
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends `trigger --watch` by itself, and the message says how to go on',
+    async (name, { expect }) => {
+      const { env, runs } = await serve();
+      const ended = await run(follow, {
+        env,
+        onRun: (child) => child.kill(name),
+      });
+      expect(ended).toMatchObject({ exitCode: null, signal: name, stdout: '' });
+      expect(ended.stderr).toContain(
+        `→ runctl watch ${projectId}/nightly/${runs()[0]?.executionId}`,
+      );
+    },
+  );
+
+  test('a second signal ends a command that the first one does not end', async ({ expect }) => {
+    const output = 'x'.repeat(1_000_000);
+    const { env } = await serve({ '*': { output } }, fast);
+    await run(trigger, { env });
+    let stop = () => {};
+    // Nobody reads stdout, so it fills.
+    const ended = run([...runctl, 'result', '@'], {
+      env,
+      onSpawn: (child) => {
+        child.stdout?.pause();
+        stop = () => void child.kill('SIGTERM');
+      },
+    });
+    const timer = setInterval(() => stop(), 300);
+    expect(await ended).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
+    clearInterval(timer);
+  });
+
+  test.skipIf(!hasNamespaces)('as PID 1 it exits with 128+n', async ({ expect }) => {
+    const { env } = await serve();
+    const ended = await run(['unshare', '-r', '--pid', '--fork', ...follow], {
+      env,
+      onRun: ({ pid }) => {
+        const [first] = execFileSync('pgrep', ['-P', `${pid}`], { encoding: 'utf8' }).split('\n');
+        process.kill(Number(first), 'SIGTERM');
+      },
+    });
+    expect(ended).toMatchObject({ exitCode: 143, signal: null });
+  });
+
+  test('one Ctrl-C ends the loop of a shell', async ({ expect }) => {
+    const { env, runs } = await serve();
+    const loop = `while true; do "$@"; sleep 0.1; done`;
+    const terminal = openTerminal(['bash', '-c', loop, 'bash', ...follow], env);
+    await terminal.sees(/nightly RUNNING/);
+    terminal.type('\u0003');
+    expect(await terminal.exit).toMatchObject({ signal: 2 });
+    expect(runs()).toHaveLength(1);
+  });
+});
+
+describe.concurrent('a terminal', () => {
+  const summary =
+    /^✔ nightly COMPLETED in .*\n {2}3 steps, 12 credits, run [\da-f-]{36}\nThe report was .*\.$/;
+
+  test('the line of a run is redrawn in place, and its summary replaces it', async ({ expect }) => {
+    const { env, finishRuns } = await serve();
+    const terminal = openTerminal(follow, env);
+    await terminal.sees(/RUNNING for 1s/);
+    await terminal.sees(/RUNNING for [3-9]s/);
+    expect(await terminal.text()).toMatch(/^\S nightly RUNNING for \ds$/);
+    finishRuns();
+    expect(await terminal.exit).toMatchObject({ exitCode: 0 });
+    expect(await terminal.text()).toMatch(summary);
+    expect(terminal.written()).not.toContain('\u001B[?25l'); // what hides the cursor
+  });
+
+  test('three runs are a line each, and a table replaces them', async ({ expect }) => {
+    const { env, finishRuns } = await serve();
+    const terminal = openTerminal([...follow, 'export', 'import-eu'], env);
+    await terminal.sees(/RUNNING for [3-9]s/);
+    const line = (name: string) => ` {4}${name} +RUNNING for \\ds`;
+    const board = ['\\S 0 of 3 finished', ...['nightly', 'export', 'import-eu'].map(line)];
+    expect(await terminal.text()).toMatch(new RegExp(`^${board.join('\\n')}$`));
+    finishRuns();
+    expect(await terminal.exit).toMatchObject({ exitCode: 0 });
+    expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ [a-z-]+ +COMPLETED .*){3}$/);
+  });
+
+  test('Ctrl-C leaves the message alone', async ({ expect }) => {
+    const { env } = await serve();
+    const terminal = openTerminal(follow, env);
+    await terminal.sees(/RUNNING for 1s/);
+    terminal.type('\u0003');
+    expect(await terminal.exit).toMatchObject({ signal: 2 });
+    expect(await terminal.text()).toMatch(
+      /^(\^C)?runctl: nightly continues, .*\n {2}→ runctl watch/,
+    );
+  });
+
+  test('gets 2 kB in 10 s at most', async ({ expect }) => {
+    const { env } = await serve();
+    const names = Array.from({ length: 12 }, (_, n) => `name-of-some-length-${n}`);
+    const terminal = openTerminal([...follow, ...names], env);
+    await terminal.sees(/RUNNING/);
+    const before = terminal.written().length;
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect(terminal.written().length - before).toBeLessThan(1000);
+  });
+
+  test('nothing is drawn on it by a command in the background', async ({ expect }) => {
+    const { env, finishRuns } = await serve();
+    const shell = openTerminal(['bash', '--norc', '--noprofile', '-i'], { ...env, PS1: '> ' });
+    shell.type(`${follow.join(' ')} &\r`);
+    await shell.sees(/nightly started/);
+    shell.type('echo typed\r');
+    await shell.sees(/^typed/m);
+    finishRuns();
+    await shell.sees(/nightly COMPLETED/);
+    expect(shell.written()).not.toContain('RUNNING');
+  });
+});
+
+describe.concurrent('what cannot be written', () => {
+  test.skipIf(!hasNamespaces)(
+    'on a full disk a run is started all the same',
+    async ({ expect }) => {
+      const { env, runs } = await serve();
+      const script = `mkdir "$FULL"; mount -t tmpfs -o size=4k none "$FULL"; mkdir "$FULL/journal"
+      head -c 4096 /dev/zero > "$FULL/journal/00000001.jsonl"; exec "$@"`;
+      const full = join(temporaryFolder(), 'full');
+      const ended = await run(['unshare', '-rm', 'sh', '-c', script, 'sh', ...trigger], {
+        env: { ...env, FULL: full, RUNCTL_STATE_DIR: full },
+      });
+      expect(ended).toMatchObject({ exitCode: 0, stdout: `${runs()[0]?.executionId}\n` });
+      expect(ended.stderr).toMatch(
+        /^runctl: warning: the journal in .* ENOSPC: no space left .*\n$/,
+      );
+    },
+  );
+
+  test.for([
+    ['of a full disk', 'exec "$@" > /dev/full', 74],
+    ['that nobody reads', '"$@" | true; exit "${PIPESTATUS[0]}"', 141],
+  ] as const)('with a stdout %s the id is on stderr', async ([, script, exitCode], { expect }) => {
+    const { env, runs } = await serve();
+    const ended = await run(['bash', '-c', script, 'bash', ...trigger], { env });
+    expect(ended).toMatchObject({ exitCode, stdout: '' });
+    expect(ended.stderr).toMatch(new RegExp(`^runctl: .*${runs()[0]?.executionId}.*\n$`));
+  });
+
+  test.for([
+    ['an error that nobody catches', `setTimeout(() => { throw new TypeError('odd\\nthing'); })`],
+    ['anything else that is thrown', 'setTimeout(() => { throw null; })'],
+    ['an error in a command', `crypto.randomUUID = () => { throw new TypeError('odd'); }`],
+    [
+      'an event loop that runs empty',
+      'const { setTimeout: real } = globalThis;' +
+        'globalThis.setTimeout = (...all) => real(...all).unref()',
+    ],
+  ] as const)('%s is one line and 70', async ([, script], { expect }) => {
+    const { env } = await serve();
+    const path = join(temporaryFolder(), 'preload.cjs');
+    writeFileSync(path, script);
+    const ended = await run([...follow, '--quiet'], { env: { ...env, ...withPreload(path) } });
+    expect(ended).toMatchObject({ exitCode: 70, stdout: '' });
+    expect(ended.stderr).toMatch(/^runctl: a bug: .*\n$/);
+  });
+});
+
+describe.concurrent('the journal', () => {
+  test('has each line of many processes that write at once', async ({ expect }) => {
+    const folder = temporaryFolder();
+    const journal = join(folder, 'journal');
+    const lineCount = 50;
+    buildSync({
+      stdin: {
+        contents: `import { appendLine } from './src/journal/files.ts';
+          const [folder, name] = process.argv.slice(2);
+          for (let n = 0; n < ${lineCount}; n++) {
+            appendLine(folder, name + n + '.'.repeat(n * n), n % 10 === 0);
+          }`,
+        resolveDir: root,
+      },
+      bundle: true,
+      platform: 'node',
+      outfile: join(folder, 'append.cjs'),
+    });
+    const append = [process.execPath, join(folder, 'append.cjs'), journal];
+    const names = [...'abcdefgh'];
+    await Promise.all(names.map((name) => run([...append, name], { env: {} })));
+    const numbers = Array.from({ length: lineCount }, (_, n) => n);
+    const lines = names.flatMap((name) => numbers.map((n) => name + n + '.'.repeat(n * n)));
+    expect(linesIn(journal).toSorted()).toEqual(lines.toSorted());
+    expect(readdirSync(journal).length).toBeGreaterThan(1);
+  });
+
+  test("is its owner's alone", async ({ expect }) => {
+    const { env, journal } = await serve();
+    env.RUNCTL_STATE_DIR = join(journal, 'state');
+    await run(['sh', '-c', 'umask 000; exec "$@"', 'sh', ...trigger], { env });
+    const paths = ['', '/journal', '/journal/00000001.jsonl'];
+    const modes = paths.map((path) => statSync(env.RUNCTL_STATE_DIR + path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
+  });
+});
+
+test.concurrent('the package, installed without a network, works for cron', async ({ expect }) => {
+  const folder = temporaryFolder();
+  const { PATH } = process.env;
+  const env = { PATH, HOME: folder, npm_config_offline: 'true', npm_config_prefix: folder };
+  const pack = ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder, root];
+  const { stdout } = await run(pack, { env });
+  const install = ['npm', 'install', '--global', '--silent', join(folder, stdout.trim())];
+  expect(await run(install, { env })).toMatchObject({ exitCode: 0, stderr: '' });
+  const program = join(folder, 'bin/runctl');
+  const printed = await run([program, '--version'], { env: { PATH } });
+  expect(printed).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+
+  const line = 'umask 077; exec runctl emulator --speed 20 -- runctl trigger nightly --watch';
+  const watched = await run(['sh', '-c', line], {
+    env: {
+      PATH: `${join(folder, 'bin')}:${PATH}`,
+      HOME: '/nonexistent',
+      RUNCTL_STATE_DIR: join(folder, 'state'),
+      RUNCTL_CONFIG_DIR: join(folder, 'config'),
+    },
+  });
+  expect(watched.exitCode).toBe(0);
+  expect(watched.stdout).toContain('nightly COMPLETED in ');
+});

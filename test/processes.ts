@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as pty from '@lydell/node-pty';
+import { Terminal } from '@xterm/headless';
+import { afterAll, vi } from 'vitest';
+import type { EmulatedRun } from '../src/emulator/run.ts';
+import { emulatorApiKey, startEmulator } from '../src/emulator/server.ts';
+import type { Automations } from '../src/emulator/service.ts';
+import { projectId } from './given.ts';
+
+const entry = join(import.meta.dirname, '../bin/runctl.js');
+/** The built program, as words of a command. */
+export const runctl = [process.execPath, entry];
+/** For whatever waits for a process, on a machine that is busy. */
+export const patience = { timeout: 20_000, interval: 20 };
+
+const root = mkdtempSync(join(tmpdir(), 'runctl-test-'));
+const ends: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
+afterAll(() => Promise.all(ends.map((end) => end())));
+
+export const temporaryFolder = (): string => mkdtempSync(join(root, 'folder-'));
+
+/** An emulator, with a state folder and an environment for processes that use it. */
+export async function serve(automations: Automations = { '*': {} }, speed = 1) {
+  const folder = temporaryFolder();
+  let passedMs = 0;
+  const server = await startEmulator({ automations, speed, nowMs: () => Date.now() + passedMs });
+  ends.push(server.close);
+  return {
+    /** Oldest first. */
+    runs: server.runs as () => (EmulatedRun & { status: string })[],
+    /** Every run that was started so far finishes. */
+    finishRuns() {
+      passedMs += 24 * 3_600_000;
+    },
+    env: {
+      PATH: process.env.PATH,
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      RUNCTL_STATE_DIR: folder,
+      RUNCTL_CONFIG_DIR: folder,
+      RUNCTL_BASE_URL: server.url,
+      RUNCTL_API_KEY: emulatorApiKey,
+      RUNCTL_PROJECT: projectId,
+    } as NodeJS.ProcessEnv,
+    journal: join(folder, 'journal'),
+  };
+}
+
+export const linesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .sort()
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line !== '');
+
+/** The records of a journal, without those of which only a part was written. */
+export const recordsIn = (folder: string): Record<string, string>[] =>
+  linesIn(folder)
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+
+interface ProcessOptions {
+  env: NodeJS.ProcessEnv;
+  /** Is called with the new process. */
+  onSpawn?(child: ChildProcess): void;
+  /** Is called once stderr says that a run was started. */
+  onRun?(child: ChildProcess): void;
+}
+
+/** Runs a command to its end. `exitCode` is null if a signal has ended it. */
+export async function run(command: readonly string[], options: ProcessOptions) {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  ends.push(() => child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    const wasStarted = stderr.includes(' started,');
+    stderr += chunk;
+    if (!wasStarted && stderr.includes(' started,')) options.onRun?.(child);
+  });
+  options.onSpawn?.(child);
+  const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve, reject) =>
+    child.on('error', reject).on('close', (...ended) => resolve(ended)),
+  );
+  return { exitCode, signal, stdout, stderr };
+}
+
+/** Runs a command on a pseudo-terminal of 80 columns. */
+export function openTerminal(command: readonly string[], env: NodeJS.ProcessEnv) {
+  const [file = '', ...args] = command;
+  const screen = new Terminal({ cols: 80, rows: 24, allowProposedApi: true });
+  const child = pty.spawn(file, args, { cols: 80, rows: 24, name: 'xterm-256color', env });
+  ends.push(() => child.kill('SIGKILL'));
+  let written = '';
+  child.onData((data) => {
+    written += data;
+    screen.write(data);
+  });
+  const exit = new Promise<{ exitCode: number; signal?: number }>((resolve) =>
+    child.onExit(resolve),
+  );
+  const text = async () => {
+    await new Promise<void>((resolve) => screen.write('', resolve));
+    const { active } = screen.buffer;
+    const lines = Array.from({ length: active.length }, (_, y) =>
+      active.getLine(y)?.translateToString(true),
+    );
+    return lines.filter(Boolean).join('\n');
+  };
+  return {
+    exit,
+    /** What is on the screen, without empty lines. */
+    text,
+    /** Every byte so far. */
+    written: () => written,
+    type: (keys: string) => child.write(keys),
+    sees: (pattern: RegExp) =>
+      vi.waitFor(async () => {
+        const seen = await text();
+        if (!pattern.test(seen)) throw new Error(`${pattern} isn't on the screen:\n${seen}`);
+      }, patience),
+  };
+}

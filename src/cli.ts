@@ -194,7 +194,8 @@ function declareConfig(program: Command, act: Act): void {
     const names = config.commands.map((command) => command.name());
     const near = nearWord(word, names);
     const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
-    throw new Problem(`there is no command "config ${word}": ${hint}`);
+    // The word isn't repeated, because it may be an API key.
+    throw new Problem(`config has no such command: ${hint}`);
   });
   addExamples(config, [
     ['runctl config', 'set up the default profile'],

@@ -42,7 +42,8 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
   const { env, stdout, stderr } = process;
   const ownWords = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const isPlain = ownWords.includes('--no-color');
-  const canShow = !env.CI && isInForeground();
+  // Asked each time, because Ctrl-Z and `bg` put it into the background.
+  const canShow = () => !env.CI && isInForeground();
   const errSink = createSink(stderr, canShow, isPlain, secrets.scrub);
   return runCli(argv, {
     stdout: createSink(stdout, canShow, isPlain),
@@ -93,7 +94,7 @@ const firstLine = (error: unknown) =>
 
 function createSink(
   stream: NodeJS.WriteStream,
-  canShow: boolean,
+  canShow: () => boolean,
   isPlain: boolean,
   filter = (text: string) => text,
 ): Sink {
@@ -102,9 +103,9 @@ function createSink(
   stream.on('error', (error: Error) => {
     failure ??= error;
   });
-  const isTTY = stream.isTTY === true && canShow;
+  const isTTY = () => stream.isTTY === true && canShow();
   const isForced = env.FORCE_COLOR !== undefined && !/^(0|false)$/.test(env.FORCE_COLOR);
-  const isColorful = isForced || (isTTY && !env.NO_COLOR && env.TERM !== 'dumb');
+  const isColorful = isForced || (isTTY() && !env.NO_COLOR && env.TERM !== 'dumb');
   return {
     write(text) {
       if (!failure) stream.write(filter(text));
@@ -114,7 +115,9 @@ function createSink(
         // The stream reports an error of the last write only after its callback.
         stream.write('', (error) => setImmediate(() => resolve(failure ?? error ?? undefined)));
       }),
-    isTTY,
+    get isTTY() {
+      return isTTY();
+    },
     columns: () => stream.columns || 80,
     hasColors: isColorful && !isPlain,
   };

@@ -18,7 +18,6 @@ import {
   keyOf,
   noonMs,
   otherId,
-  output,
   projectId,
   type Response,
   run,
@@ -216,19 +215,19 @@ test.each<{ typed: string; env?: Record<string, string | undefined> }>([
   { typed: 'nightly', env: { RUNCTL_BASE_URL: undefined } },
   { typed: 'nightly', env: { RUNCTL_PROJECT: undefined } },
   { typed: 'nightly --dry-run', env: { RUNCTL_API_KEY: undefined } },
-])('wrong usage is a document and 2, and nothing is sent or written: $typed $env', async ({
-  typed,
-  env,
-}) => {
-  const { runctl, requests, journal } = await given({ env });
-  const { exitCode, document } = await runctl(`trigger ${typed} --json`);
-  expect(exitCode).toBe(2);
-  expect(document).toMatchObject({
-    executionId: null,
-    runctl: { command: 'trigger', outcome: 'usage', exitCode: 2, error: { httpStatus: null } },
-  });
-  expect([requests, journal()]).toEqual([[], []]);
-});
+])(
+  'wrong usage is a document and 2, and nothing is sent or written: $typed $env',
+  async ({ typed, env }) => {
+    const { runctl, requests, journal } = await given({ env });
+    const { exitCode, document } = await runctl(`trigger ${typed} --json`);
+    expect(exitCode).toBe(2);
+    expect(document).toMatchObject({
+      executionId: null,
+      runctl: { command: 'trigger', outcome: 'usage', exitCode: 2, error: { httpStatus: null } },
+    });
+    expect([requests, journal()]).toEqual([[], []]);
+  },
+);
 
 test('an idempotency key has up to 255 visible characters', async () => {
   const { runctl, requests } = await given();
@@ -279,29 +278,28 @@ const cases: Case[] = [
   { got: '307', response: error(307, { location: '/v1' }), ...unknown, isSentAgain: false },
 ];
 
-test.each(cases)('a trigger that gets $got exits with $exitCode', async ({
-  response,
-  exitCode,
-  outcome,
-  started,
-  isSentAgain,
-}) => {
-  const { runctl, requests, journal } = await given({ trigger: [response] });
+test.each(cases)(
+  'a trigger that gets $got exits with $exitCode',
+  async ({ response, exitCode, outcome, started, isSentAgain }) => {
+    const { runctl, requests, journal } = await given({ trigger: [response] });
 
-  const { document, stderr, ...printed } = await runctl('trigger nightly --json --give-up-after 5s');
+    const { document, stderr, ...printed } = await runctl(
+      'trigger nightly --json --give-up-after 5s',
+    );
 
-  expect(printed.exitCode).toBe(exitCode);
-  expect(document).toMatchObject({
-    executionId: null,
-    automationName: 'nightly',
-    runctl: { outcome, exitCode, trigger: { started, idempotencyKey: keyOf(requests[0]) } },
-  });
-  expect(document.runctl.error.httpStatus).toBeGreaterThan(199);
-  expect(stderr).toContain('runctl: nightly ');
-  expect(requests.length > 1).toBe(isSentAgain);
-  expect(new Set(requests.map(keyOf)).size).toBe(1);
-  expect(typesOf(journal())).toEqual(started === 'no' ? ['sent', 'refused'] : ['sent']);
-});
+    expect(printed.exitCode).toBe(exitCode);
+    expect(document).toMatchObject({
+      executionId: null,
+      automationName: 'nightly',
+      runctl: { outcome, exitCode, trigger: { started, idempotencyKey: keyOf(requests[0]) } },
+    });
+    expect(document.runctl.error.httpStatus).toBeGreaterThan(199);
+    expect(stderr).toContain('runctl: nightly ');
+    expect(requests.length > 1).toBe(isSentAgain);
+    expect(new Set(requests.map(keyOf)).size).toBe(1);
+    expect(typesOf(journal())).toEqual(started === 'no' ? ['sent', 'refused'] : ['sent']);
+  },
+);
 
 test('the error of a document has what the service said', async () => {
   const body = { code: 'insufficientCredits', message: 'Your balance is 0' };
@@ -399,7 +397,11 @@ describe('a trigger whose response is lost', () => {
 describe('Retry-After', () => {
   test('is waited for', async () => {
     const { runctl, requests } = await given({
-      trigger: [error(503, { 'retry-after': '120' }), error(429, { 'retry-after': '30' }), accepted],
+      trigger: [
+        error(503, { 'retry-after': '120' }),
+        error(429, { 'retry-after': '30' }),
+        accepted,
+      ],
     });
     const { exitCode } = await runctl('trigger nightly');
     expect(exitCode).toBe(0);
@@ -411,47 +413,52 @@ describe('Retry-After', () => {
     { httpStatus: 503, flag: '--give-up-after 5m', exitCode: 12 },
     { httpStatus: 429, flag: '--timeout 5m', exitCode: 9 },
     { httpStatus: 503, flag: '--timeout 5m', exitCode: 12 },
-  ])('ends a trigger after $httpStatus if it is later than $flag, and the time is said', async ({
-    httpStatus,
-    flag,
-    exitCode,
-  }) => {
-    const { runctl, requests } = await given({
-      trigger: [error(httpStatus, { 'retry-after': '3600' })],
-    });
-    const { document, stderr, ...printed } = await runctl(`trigger nightly --json ${flag}`);
-    expect([printed.exitCode, requests.length]).toEqual([exitCode, 1]);
-    expect(document.runctl.error.retryAfterMs).toBe(hourMs);
-    expect(stderr).toContain('13:0');
-  });
+  ])(
+    'ends a trigger after $httpStatus if it is later than $flag, and the time is said',
+    async ({ httpStatus, flag, exitCode }) => {
+      const { runctl, requests } = await given({
+        trigger: [error(httpStatus, { 'retry-after': '3600' })],
+      });
+      const { document, stderr, ...printed } = await runctl(`trigger nightly --json ${flag}`);
+      expect([printed.exitCode, requests.length]).toEqual([exitCode, 1]);
+      expect(document.runctl.error.retryAfterMs).toBe(hourMs);
+      expect(stderr).toContain('13:0');
+    },
+  );
 });
 
 test.each([
   ['--give-up-after 2m', 2],
   ['--timeout 1m', 1],
-])('a trigger that was never sent is retried, and surely started no run: %s', async (flag, minutes) => {
-  const { runctl, clock, journal } = await given({ env: { RUNCTL_BASE_URL: closedPort } });
-  const { exitCode, document } = await runctl(`trigger nightly --json ${flag}`);
-  expect(exitCode).toBe(10);
-  expect(document.runctl).toMatchObject({ outcome: 'unavailable', trigger: { started: 'no' } });
-  expect(clock.elapsedMs()).toBeGreaterThan((minutes - 0.5) * minuteMs);
-  expect(typesOf(journal())).toEqual(['sent', 'refused']);
-});
+])(
+  'a trigger that was never sent is retried, and surely started no run: %s',
+  async (flag, minutes) => {
+    const { runctl, clock, journal } = await given({ env: { RUNCTL_BASE_URL: closedPort } });
+    const { exitCode, document } = await runctl(`trigger nightly --json ${flag}`);
+    expect(exitCode).toBe(10);
+    expect(document.runctl).toMatchObject({ outcome: 'unavailable', trigger: { started: 'no' } });
+    expect(clock.elapsedMs()).toBeGreaterThan((minutes - 0.5) * minuteMs);
+    expect(typesOf(journal())).toEqual(['sent', 'refused']);
+  },
+);
 
 describe('a signal', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s while a request is in flight: %i, and the trigger is unknown', async (signal, code) => {
-    const { runctl, requests, journal } = await given({ trigger: [interrupting(signal)] });
-    const { exitCode, document } = await runctl('trigger nightly --json');
-    expect(exitCode).toBe(code);
-    expect(document.runctl).toMatchObject({ outcome: 'outcome_unknown', exitCode: code });
-    expect(document.runctl.trigger.started).toBe('unknown');
-    expect(document.runctl.next).toContain(keyOf(requests[0]));
-    expect(typesOf(journal())).toEqual(['sent']);
-  });
+  ] as const)(
+    '%s while a request is in flight: %i, and the trigger is unknown',
+    async (signal, code) => {
+      const { runctl, requests, journal } = await given({ trigger: [interrupting(signal)] });
+      const { exitCode, document } = await runctl('trigger nightly --json');
+      expect(exitCode).toBe(code);
+      expect(document.runctl).toMatchObject({ outcome: 'outcome_unknown', exitCode: code });
+      expect(document.runctl.trigger.started).toBe('unknown');
+      expect(document.runctl.next).toContain(keyOf(requests[0]));
+      expect(typesOf(journal())).toEqual(['sent']);
+    },
+  );
 
   test('before anything was sent that could start a run: 130, and it is refused', async () => {
     const { runctl, requests, journal } = await given({
@@ -734,8 +741,8 @@ describe('several automations', () => {
   });
 
   test.each([
-    { a: accepted, b: alreadyActive, c: noCredits, exitCode: 5 },
-    { a: accepted, b: noCredits, c: alreadyActive, exitCode: 8 },
+    { a: json(201, { executionId }), b: alreadyActive, c: noCredits, exitCode: 5 },
+    { a: json(201, { executionId }), b: noCredits, c: alreadyActive, exitCode: 8 },
     { a: noCredits, b: error(302), c: alreadyActive, exitCode: 12 },
   ])('exit with 12, else the first code that isn’t 0: $exitCode', async ({ exitCode, ...each }) => {
     const { runctl } = await given({ trigger: [byName(each)] });
@@ -782,7 +789,9 @@ describe('the command to type', () => {
     const { runctl, requests } = await given({ trigger: [connectionLost, accepted] });
     const { document } = await runctl('trigger nightly --watch --json --give-up-after 0');
     const { next } = document.runctl;
-    expect(next).toContain(`runctl trigger nightly --watch --idempotency-key ${keyOf(requests[0])}`);
+    expect(next).toContain(
+      `runctl trigger nightly --watch --idempotency-key ${keyOf(requests[0])}`,
+    );
 
     const { exitCode } = await runctl(next.replace('runctl ', ''));
 
@@ -855,16 +864,15 @@ test.each([
   { stdoutError: 'EPIPE', trigger: accepted, exitCode: 141 },
   { stdoutError: 'ENOSPC', trigger: accepted, exitCode: 74 },
   { stdoutError: 'ENOSPC', trigger: byName({ a: accepted, b: noCredits }), exitCode: 8 },
-] as const)('an id that can’t be written to stdout is on stderr: $exitCode', async ({
-  stdoutError,
-  trigger,
-  exitCode,
-}) => {
-  const { runctl } = await given({ trigger: [trigger], stdoutError });
-  const printed = await runctl(exitCode === 8 ? 'trigger a b' : 'trigger nightly');
-  expect(printed.exitCode).toBe(exitCode);
-  expect(printed.stderr).toContain(executionId);
-});
+] as const)(
+  'an id that can’t be written to stdout is on stderr: $exitCode',
+  async ({ stdoutError, trigger, exitCode }) => {
+    const { runctl } = await given({ trigger: [trigger], stdoutError });
+    const printed = await runctl(exitCode === 8 ? 'trigger a b' : 'trigger nightly');
+    expect(printed.exitCode).toBe(exitCode);
+    expect(printed.stderr).toContain(executionId);
+  },
+);
 
 describe('the API key is nowhere, even if the service says it', () => {
   const headers = { 'x-request-id': apiKey, location: `/${apiKey}`, 'set-cookie': apiKey };

@@ -4,9 +4,9 @@ import type { ExitName } from '../run/exit-codes.ts';
 import { type Answer, type Failure, rowOf } from '../run/failure.ts';
 import { Problem, type Report } from '../run/report.ts';
 import type { JsonObject } from '../run/run.ts';
+import { isUuid } from '../run/run.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { cleanLine } from '../text/clean.ts';
-import { isUuid } from './automation.ts';
 import type { CommandResult } from './command.ts';
 import { openService } from './open.ts';
 

@@ -1,10 +1,7 @@
 import { Problem } from '../run/report.ts';
-import { type Automation, isSameAutomation } from '../run/run.ts';
+import { type Automation, isSameAutomation, isUuid } from '../run/run.ts';
 import { requireProject } from '../settings/resolve.ts';
 import type { Settings } from '../settings/settings.ts';
-
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-export const isUuid = (text: string): boolean => uuid.test(text);
 
 /** `<name>` in the project in force, or `<projectId>/<name>`. Throws a `Problem` for other words. */
 export function parseAutomation(text: string, settings: Settings): Automation {

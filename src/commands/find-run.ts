@@ -2,11 +2,11 @@ import type { Context } from '../context.ts';
 import { type JournalEntry, stillCounts } from '../journal/entries.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { Problem } from '../run/report.ts';
-import { isSameAutomation, type Run } from '../run/run.ts';
+import { isSameAutomation, isUuid, type Run } from '../run/run.ts';
 import { findFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/settings.ts';
 import { shellWord } from '../text/shell-word.ts';
-import { isUuid, parseAutomation } from './automation.ts';
+import { parseAutomation } from './automation.ts';
 
 export interface FoundRun {
   run: Run;

@@ -5,6 +5,7 @@ import type { Ports } from '../run/ports.ts';
 import { Problem, type Report, type RunReport } from '../run/report.ts';
 import { type Automation, isSameAutomation, type RunStatus } from '../run/run.ts';
 import { responseLost, unknownReport } from '../run/start-run.ts';
+import { dayMs } from '../run/time.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { parseAutomation } from './automation.ts';
 import type { CommandResult } from './command.ts';
@@ -25,7 +26,6 @@ export interface ListFlags {
 
 const defaultLimit = 20;
 const listPatienceMs = 5000;
-const dayMs = 24 * 3_600_000;
 
 /** Lists triggers and runs of this machine, newest first. */
 export async function list(

@@ -4,6 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import { Problem, type Report, type UnknownReport } from '../run/report.ts';
 import { isSameAutomation } from '../run/run.ts';
 import { responseLost, startRun, unknownReport } from '../run/start-run.ts';
+import { dayMs, hourMs } from '../run/time.ts';
 import { parseAutomation } from './automation.ts';
 import type { CommandResult } from './command.ts';
 import { deadlineOf, type FollowFlags, follow, readPatienceMs } from './follow.ts';
@@ -14,9 +15,7 @@ export interface RecoverFlags extends FollowFlags {
   watch?: boolean;
 }
 
-const hourMs = 3_600_000;
 const maxAgeMs = 4 * hourMs;
-const dayMs = 24 * hourMs;
 /** How far back unknown triggers are searched for. */
 const searchedMs = 7 * dayMs;
 
@@ -107,7 +106,8 @@ function whyNotSent(
 ): Unsent | undefined {
   const ageNowMs = ageMs(entry, clock.nowMs());
   const later = entries.filter(
-    (other) => other.place > entry.place && isSameAutomation(other.automation, entry.automation),
+    ({ automation, trigger, place }) =>
+      trigger && place > entry.place && isSameAutomation(automation, entry.automation),
   );
   const told = { isRecoverable: false };
   const isKeyUsable = maySendAgain(entry, opened);

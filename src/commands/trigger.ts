@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
-import { type JournalEntry, stillCounts } from '../journal/entries.ts';
+import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
 import type { Trigger } from '../run/ports.ts';
 import { type DoneReport, Problem, type Report, type RunReport } from '../run/report.ts';
 import { type Automation, isSameAutomation } from '../run/run.ts';
 import { responseLost, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
+import { dayMs } from '../run/time.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { formatDuration } from '../text/duration.ts';
 import { parseAutomations } from './automation.ts';
@@ -23,8 +24,6 @@ export interface TriggerFlags extends FollowFlags {
   idempotencyKey?: string;
   dryRun?: boolean;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** Starts a run of each automation, at once, and follows them with `watch`. */
 export async function trigger(
@@ -115,10 +114,11 @@ function recordedEntry(
     );
   }
   const [entry] = sent;
-  const ageMs = clock.nowMs() - (entry?.trigger?.openSents[0]?.atMs ?? entry?.atMs ?? clock.nowMs());
-  if (Math.abs(ageMs) > dayMs) {
+  const firstMs = entry?.trigger?.openSents[0]?.atMs ?? entry?.atMs ?? clock.nowMs();
+  const ageMs = Math.abs(clock.nowMs() - firstMs);
+  if (ageMs > dayMs) {
     throw new Problem(
-      `the idempotency key ${idempotencyKey} was first sent ${formatDuration(Math.abs(ageMs))} ago, and services forget keys after 24h; use a new one`,
+      `the idempotency key ${idempotencyKey} was first sent ${formatDuration(ageMs)} ago, and services forget keys after 24h; use a new one`,
     );
   }
   return entry;

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { stillCounts } from '../journal/entries.ts';
 import { Problem, type Report } from '../run/report.ts';
 import { responseLost, unknownReport } from '../run/start-run.ts';
+import { dayMs } from '../run/time.ts';
 import type { CommandResult } from './command.ts';
 import { type FoundRun, findRun } from './find-run.ts';
 import { type FollowFlags, follow } from './follow.ts';
@@ -10,8 +11,6 @@ import { type Opened, open } from './open.ts';
 export interface WatchFlags extends FollowFlags {
   all?: boolean;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** Follows runs until they finish: those that are named, or every unfinished one of the last day. */
 export async function watch(

@@ -30,7 +30,7 @@ export function fold(records: readonly JournalRecord[]): JournalEntry[] {
     }
     const draft = draftOf(keyed(record, record.key), record, place, drafts);
     if (record.type === 'sent') addSent(draft, record, place);
-    else if (record.type === 'accepted') addRun(draft, record, runs);
+    else if (record.type === 'accepted') addRun(draft, record, drafts, runs);
     else if (record.type === 'refused') addRefusal(draft, record);
     else for (const sent of draft.sents) sent.isReported ||= record.sentIds.includes(sent.id);
   }
@@ -71,11 +71,20 @@ function addRefusal(draft: Draft, record: RefusedRecord): void {
   draft.refusal = record;
 }
 
-function addRun(draft: Draft, record: AcceptedRecord, runs: Map<string, Draft>): void {
+/** It may have been watched before its trigger was known to have started it. */
+function addRun(
+  draft: Draft,
+  record: AcceptedRecord,
+  drafts: Map<string, Draft>,
+  runs: Map<string, Draft>,
+): void {
   const { executionId, key } = record;
+  const id = `${record.baseUrl}\n${executionId}`;
   draft.trigger ??= { idempotencyKey: key, isKeyGiven: false, openSents: [] };
   draft.executionId ??= executionId;
-  runs.set(`${record.baseUrl}\n${executionId}`, draft);
+  draft.status ??= drafts.get(keyed(record, id))?.status;
+  drafts.delete(keyed(record, id));
+  runs.set(id, draft);
 }
 
 /** Once final, always final. */

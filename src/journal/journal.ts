@@ -1,12 +1,12 @@
 import { Problem } from '../run/report.ts';
 import type { Automation } from '../run/run.ts';
+import { dayMs } from '../run/time.ts';
 import type { JournalEntry } from './entries.ts';
 import { appendLine, checkWritable, filesIn, type JournalFile, readBytes } from './files.ts';
 import { fold } from './fold.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
 const minReadBytes = 1_000_000;
-const dayMs = 24 * 3_600_000;
 
 /** The journal of one state folder, for one base URL. It reads what it has read only once. */
 export interface Journal {

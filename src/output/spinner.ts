@@ -52,6 +52,7 @@ export function createSpinner(runs: FollowedRun[], context: ProgressContext): Pr
     const timer = setInterval(draw, frameMs).unref();
     end = () => {
       clearInterval(timer);
+      spinner.isEnabled = stderr.isTTY; // or it would erase the shell's lines
       spinner.stop();
     };
   }

@@ -1,4 +1,5 @@
-const dayMs = 86_400_000;
+import { dayMs } from '../run/time.ts';
+
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const twoDigits = (number: number) => String(Math.floor(number)).padStart(2, '0');
 

@@ -1,4 +1,4 @@
-import { type Answer, type Failure, failure, rowOf } from './failure.ts';
+import { type Answer, type Failure, failure } from './failure.ts';
 import type { Ports } from './ports.ts';
 
 export interface RetryOptions {
@@ -35,7 +35,7 @@ export async function retry<T>(
   options: RetryOptions,
   { clock, random, signal, requestTimeoutMs, turn }: Ports,
 ): Promise<Answer<T>> {
-  const { patienceMs, deadlineMs, mayRetry, isFree = () => false, mayAttempt } = options;
+  const { patienceMs, deadlineMs, mayRetry, mayAttempt, onRetry } = options;
   let spareMs = patienceMs;
   let silentMs = 0;
   let answer: Answer<T> = { ok: false, failure: failure('out_of_time') };
@@ -47,28 +47,44 @@ export async function retry<T>(
     const startedMs = clock.elapsedMs();
     answer = await attempt(timeoutMs);
     if (answer.ok) return answer;
-    const isCutShort = signal.aborted && rowOf(answer.failure).retry;
-    if (isCutShort) return { ok: false, failure: failure('interrupted') };
-    if (!mayRetry(answer.failure)) return answer;
-    const free = isFree(answer.failure);
+    const { failure: failed } = answer;
+    if (!mayRetry(failed)) return answer;
+
     // An attempt can only take longer than it may if the machine slept.
     const tookMs = Math.min(clock.elapsedMs() - startedMs, timeoutMs);
+    const isFree = options.isFree?.(failed) ?? false;
     silentMs += tookMs;
-    spareMs = free ? patienceMs : spareMs - tookMs;
+    spareMs = isFree ? patienceMs : spareMs - tookMs;
     const leftMs = deadlineMs - clock.elapsedMs();
-    const { retryAfterMs = 0 } = answer.failure;
-    const askedMs = free ? Math.min(retryAfterMs, maxRetryAfterMs) : retryAfterMs;
-    const maxDelayMs = free ? Number.POSITIVE_INFINITY : spareMs - lastAttemptMs;
-    if (leftMs <= 0 || maxDelayMs <= 0 || askedMs > maxDelayMs) return answer;
-
-    // Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
-    const backoffMs = random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures);
-    const delayMs = Math.min(Math.max(backoffMs, askedMs), leftMs, maxDelayMs);
-    if (!signal.aborted) options.onRetry(answer.failure, { silentMs, delayMs });
-    await clock.sleep(delayMs, signal);
-    // The service doesn't want to be asked before the deadline.
-    if (askedMs > delayMs && !signal.aborted) return answer;
-    silentMs += delayMs;
-    if (!free) spareMs -= delayMs;
+    const pause = pauseAfter(failed, failures, { isFree, spareMs, leftMs, random });
+    if (!pause) return answer;
+    onRetry(failed, { silentMs, delayMs: pause.delayMs });
+    await clock.sleep(pause.delayMs, signal);
+    if (pause.isLast) return answer;
+    silentMs += pause.delayMs;
+    if (!isFree) spareMs -= pause.delayMs;
   }
+}
+
+interface Limits {
+  isFree: boolean;
+  spareMs: number;
+  leftMs: number;
+  random(): number;
+}
+
+/** Undefined: there is no time for another attempt. `isLast`: nor is there after the pause. */
+function pauseAfter(
+  { retryAfterMs = 0 }: Failure,
+  failures: number,
+  { isFree, spareMs, leftMs, random }: Limits,
+): { delayMs: number; isLast: boolean } | undefined {
+  const maxMs = isFree ? Number.POSITIVE_INFINITY : spareMs - lastAttemptMs;
+  const askedMs = isFree ? Math.min(retryAfterMs, maxRetryAfterMs) : retryAfterMs;
+  if (leftMs <= 0 || maxMs <= 0 || askedMs > maxMs) return undefined;
+  // Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
+  const backoffMs = random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures);
+  const delayMs = Math.min(Math.max(backoffMs, askedMs), leftMs, maxMs);
+  // The service doesn't want to be asked before the deadline.
+  return { delayMs, isLast: askedMs > delayMs };
 }

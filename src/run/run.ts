@@ -64,5 +64,8 @@ export function exitNameOfStatus({
   return isKnownFinal(status) ? finalStatuses[status] : 'unrecognized_status';
 }
 
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+export const isUuid = (text: string): boolean => uuid.test(text);
+
 export const isSameAutomation = (one: Automation, other: Automation): boolean =>
   one.projectId === other.projectId && one.name === other.name;

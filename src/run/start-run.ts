@@ -2,6 +2,7 @@ import { type Failure, failure, rowOf } from './failure.ts';
 import type { Ports, Trigger } from './ports.ts';
 import type { NotStartedReport, RunReport, Started, UnknownReport } from './report.ts';
 import { retry } from './retry.ts';
+import { dayMs } from './time.ts';
 
 export interface StartOptions {
   /** How long to go on without a valid answer. */
@@ -19,7 +20,6 @@ export interface StartOptions {
 
 export type StartReport = RunReport | NotStartedReport | UnknownReport;
 
-const dayMs = 24 * 3_600_000;
 const firstWaitMs = 15_000;
 const maxWaitMs = 60_000;
 
@@ -29,7 +29,7 @@ export async function startRun(
   options: StartOptions,
   ports: Ports,
 ): Promise<StartReport> {
-  const { deadlineMs, ifActive, intervalMs } = options;
+  const { deadlineMs, ifActive } = options;
   const { clock, signal } = ports;
   let firstSentMs = options.unknownSinceMs ?? clock.nowMs();
   let repeats = options.unknownSinceMs !== undefined;
@@ -40,11 +40,8 @@ export async function startRun(
     if (!isActive || ifActive === 'fail') return report;
     if (ifActive === 'skip') return { ...report, isSkipped: true };
 
-    const leftMs = deadlineMs - clock.elapsedMs();
-    const { retryAfterMs = 0 } = report.failure;
-    if (leftMs <= 0 || retryAfterMs > leftMs) return report;
-    const gapMs = intervalMs ?? Math.min(firstWaitMs * 1.2 ** tries, maxWaitMs);
-    const delayMs = Math.min(Math.max(gapMs, retryAfterMs), leftMs);
+    const delayMs = waitMs(report.failure, tries, deadlineMs - clock.elapsedMs(), options);
+    if (delayMs === undefined) return report;
     ports.emit({ type: 'waiting', automation: trigger.automation, delayMs });
     await clock.sleep(delayMs, signal);
     if (signal.aborted) return { ...report, failure: failure('interrupted') };
@@ -55,6 +52,18 @@ export async function startRun(
       trigger = { ...trigger, idempotencyKey: ports.newKey() };
     }
   }
+}
+
+/** How long to wait before the next try. Undefined if there is no time for it. */
+function waitMs(
+  { retryAfterMs = 0 }: Failure,
+  tries: number,
+  leftMs: number,
+  { intervalMs }: StartOptions,
+): number | undefined {
+  if (leftMs <= 0 || retryAfterMs > leftMs) return undefined;
+  const gapMs = intervalMs ?? Math.min(firstWaitMs * 1.2 ** tries, maxWaitMs);
+  return Math.min(Math.max(gapMs, retryAfterMs), leftMs);
 }
 
 /**
@@ -69,7 +78,7 @@ async function sendTrigger(
   ports: Ports,
 ): Promise<StartReport> {
   const { automation, isKeyGiven } = trigger;
-  const { journal, clock, service } = ports;
+  const { journal, clock, service, signal } = ports;
   // Only of a key that this command minted it is sure that this command started the run.
   const started = isKeyGiven || repeats ? 'unknown' : 'yes';
   const startedMs = clock.elapsedMs();
@@ -107,7 +116,8 @@ async function sendTrigger(
     return { ...runReport(trigger, executionId, started), document };
   }
 
-  const last = answer.failure;
+  const isCutShort = signal.aborted && rowOf(answer.failure).retry;
+  const last = isCutShort ? failure('interrupted') : answer.failure;
   if (!firstUnknown) {
     const isListed = last.kind !== 'already_active' || options.ifActive === 'fail';
     await journal.appendRefused(trigger, sentId, { why: last, isListed });

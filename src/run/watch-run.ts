@@ -102,6 +102,8 @@ export async function readResult(
     },
     ports,
   );
+  const isCutShort = !answer.ok && ports.signal.aborted;
+  if (isCutShort) return { ...report, resultFailure: failure('interrupted') };
   if (!answer.ok) return { ...report, resultFailure: answer.failure };
   return withResult({ ...report, result: answer.value }, answer.value, ports);
 }

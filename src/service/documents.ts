@@ -1,6 +1,7 @@
 import type { StartedRun, Trigger } from '../run/ports.ts';
 import {
   isFinalStatus,
+  isUuid,
   type JsonObject,
   type Run,
   type RunResult,
@@ -93,9 +94,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** In lower case. */
 const uuidIn = (value: unknown): string | undefined =>
-  isText(value) && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)
-    ? value.toLowerCase()
-    : undefined;
+  isText(value) && isUuid(value) ? value.toLowerCase() : undefined;
 
 const statusIn = ({ status }: JsonObject): string | undefined =>
   isText(status) && status.trim() !== '' ? status : undefined;

@@ -51,8 +51,9 @@ const isOneOf = (status: number, ...statuses: number[]) => statuses.includes(sta
 /** `notFound`, `NOT_FOUND`, `execution_not_found`, `NotFoundException` */
 const notFoundCode = /not[_-]?found(error|exception)?$/i;
 
-/** The service's words add nothing to these. */
-const selfExplanatory: readonly FailureKind[] = ['already_active', 'in_progress', 'redirected'];
+/** Where the service's words are said, too, or alone. Elsewhere its code says it all. */
+const wordsAfter: readonly FailureKind[] = ['unauthorized', 'server_error', 'no_response'];
+const wordsAlone: readonly FailureKind[] = ['not_found', 'rejected'];
 
 /** What a response means. */
 export function answerOf<T extends object>(response: HttpResponse, reading: Reading<T>): Answer<T> {
@@ -98,8 +99,9 @@ function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>)
   const { code, message } = body;
   if (kind === 'invalid_response') return failure(kind, { code, reason: reasonOfPage(body) });
   const { reason } = failureTable[kind];
-  const saysMore = message && !selfExplanatory.includes(kind);
-  return failure(kind, { code, reason: saysMore ? `${reason}: ${message}` : reason });
+  if (message && wordsAlone.includes(kind)) return failure(kind, { code, reason: message });
+  const words = message && wordsAfter.includes(kind) ? `: ${message}` : '';
+  return failure(kind, { code, reason: reason + words });
 }
 
 const reasonOfPage = ({ message }: ErrorBody) =>

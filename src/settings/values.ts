@@ -1,5 +1,7 @@
 import { Problem } from '../run/report.ts';
+import { isUuid } from '../run/run.ts';
 import { parseDuration } from '../text/duration.ts';
+import { isLoopback } from '../text/loopback.ts';
 import { type SettingName, settingTable } from './table.ts';
 
 /** What is used and stored of a setting's text. Undefined if the text isn't allowed. */
@@ -8,8 +10,7 @@ export const parsers: Record<SettingName, (text: string) => string | undefined> 
   apiKey: (text) => /^([!-~]+)(\r?\n)*$/.exec(text)?.[1],
   apiKeyCommand: (text) => (text.trim() === '' ? undefined : text),
   baseUrl: parseBaseUrl,
-  project: (text) =>
-    /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) ? text.toLowerCase() : undefined,
+  project: (text) => (isUuid(text) ? text.toLowerCase() : undefined),
   profile: (text) => (/^[^\p{C}\p{Z}\p{Dash}][^\p{C}\p{Z}]*$/u.test(text) ? text : undefined),
   requestTimeout: (text) => (parseDuration(text) ? text : undefined),
   idempotencyKeys: (text) => (/^(honored|ignored)$/.test(text) ? text : undefined),
@@ -35,10 +36,6 @@ function parseBaseUrl(text: string): string | undefined {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
   return isSafe ? origin + pathname.replace(/\/+$/, '').replace(/\/+v0$/, '') : undefined;
 }
-
-/** Whether a host name, as the URL parser writes it, means this machine. */
-export const isLoopback = (hostname: string): boolean =>
-  /^((.+\.)?localhost\.?|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
 // A relative path, or a `~` that no shell has replaced, would be another folder in each place.
 function absolutePath(text: string): string | undefined {

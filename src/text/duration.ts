@@ -1,7 +1,7 @@
 import readDuration from 'parse-duration';
 import prettyMilliseconds from 'pretty-ms';
 
-export const dayMs = 86_400_000;
+const dayMs = 86_400_000;
 /** With a delay over 24.8 days, Node's timers fire at once. */
 const maxMs = 24 * dayMs;
 

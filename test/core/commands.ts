@@ -6,124 +6,122 @@ import { trigger } from '../../src/commands/trigger.ts';
 import type { Context } from '../../src/context.ts';
 import { createTriggerJournal } from '../../src/journal/trigger-journal.ts';
 import { type ExitName, exitNameOfSeveral } from '../../src/run/exit-codes.ts';
-import { type Answer, failure, rowOf } from '../../src/run/failure.ts';
-import type { Ports, Service, StartedRun, Trigger } from '../../src/run/ports.ts';
-import { exitNameOf, Problem, type Report } from '../../src/run/report.ts';
-import type { Run, RunStatus } from '../../src/run/run.ts';
-import { createMemoryJournal, type Disk, type DiskFault } from './journal.ts';
-import type { Condition, createService, Request } from './service.ts';
-import type { Machine, Time } from './time.ts';
+import { type Answer, type FailureKind, failure, rowOf } from '../../src/run/failure.ts';
+import type { Ports, StartedRun, Trigger } from '../../src/run/ports.ts';
+import { exitNameOf, Problem, type RunOrTriggerReport } from '../../src/run/report.ts';
+import { type History, projectId, type Use } from './histories.ts';
+import { createMemoryJournal } from './journal.ts';
+import { createService, type Request } from './service.ts';
+import { createMachine, createRandom, createTime, hourMs, type Machine } from './time.ts';
 
 // A command gets the simulated service and journal in place of those that its settings name.
 vi.mock('../../src/commands/open.ts', () => ({
   open: async ({ opened }: { opened: Opened }) => opened,
 }));
 
-/** A command as somebody types it, and what happens to it. */
-export interface Use {
-  command: 'trigger' | 'recover';
-  machine: 0 | 1;
-  apiKey: 'one' | 'two';
-  /** Of two projects that have an automation of the same name. */
-  projectId: string;
-  /** `--idempotency-key` */
-  key: string | undefined;
-  ifActive: 'fail' | 'skip' | 'wait';
-  watch: boolean;
-  giveUpAfterMs: number | undefined;
-  timeoutMs: number | undefined;
-  /** What becomes of its requests to trigger, in order. */
-  network: Condition[];
-  writeFaults: DiskFault[];
-  isUnreadable: boolean;
-  /** It dies before or after one of its uses of service, journal and clock. */
-  killedAt: number | undefined;
-  interruptedAfterMs: number | undefined;
-}
-
 /** A command that ran, and all that it did and said. */
 export interface Command {
   use: Use;
-  /** The time of day when it began with each key of its own. */
+  number: number;
+  machine: Machine;
+  /** The time of day when it was first to send each key of its own. */
   keySinceMs: Map<string, number>;
   requests: Request[];
   /** When it last looked into the journal. */
   lookedMs: number;
-  /** That the journal can't be written. */
+  /** It has said that the journal can't be written. */
   hasWarned: boolean;
-  reports: Report[];
+  /** What it has printed. */
+  reports: RunOrTriggerReport[];
   /** Undefined: it was killed. */
   exit?: ExitName;
 }
 
-export interface World {
-  time: Time;
-  machines: Machine[];
-  /** One for each machine. */
-  disks: Disk[];
-  service: ReturnType<typeof createService>;
-  areKeysIgnored: boolean;
-  random(): number;
-  commands: Command[];
+export type World = ReturnType<typeof createWorld>;
+
+function createWorld({ seed, traits, countsSleep }: History) {
+  const time = createTime();
+  return {
+    time,
+    machines: [createMachine(time, countsSleep), createMachine(time, countsSleep)] as const,
+    service: createService(traits, time),
+    areKeysIgnored: traits.ignoresKeys,
+    random: createRandom(seed),
+    commands: [] as Command[],
+  };
+}
+
+/** Lets a history happen, and then a calm sweep for each journal and API key. */
+export async function play(history: History): Promise<World> {
+  const world = createWorld(history);
+  const { time, machines, service } = world;
+  const errors: unknown[] = [];
+  const begin = (use: Use) => run(use, world).catch((error) => errors.push(error));
+  let atMs = 0;
+  for (const { afterMs, act } of history.steps) {
+    atMs += afterMs;
+    time.after(atMs, () => {
+      if (act.type === 'command') begin(act.use);
+      else if (act.type === 'sleep') machines[0].sleep(act.ms);
+      else if (act.type === 'set clock') machines[0].setByMs += act.byMs;
+      else service.start({ projectId, name: 'nightly' });
+    });
+  }
+  await time.pass();
+  for (const machine of [0, 1]) {
+    for (const apiKey of ['one', 'two']) {
+      time.after(hourMs, () => begin({ command: 'recover', machine, apiKey, network: [] } as Use));
+      await time.pass();
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+  return world;
 }
 
 /** A use of a port, which takes time, and may be the last thing that a command does. */
-type Step = <T>(act: Promise<T> | (() => T | Promise<T>)) => Promise<T>;
+type Step = <T>(act: () => T | Promise<T>) => Promise<T>;
 
-/** Runs a command as a process of its own. Resolves when it has exited or was killed. */
-export async function runCommand(use: Use, world: World): Promise<void> {
+/** Runs a command as a process of its own. Never resolves if it is killed. */
+async function run(use: Use, world: World): Promise<void> {
+  const { time, random, commands } = world;
+  const machine = world.machines[use.machine];
   const command: Command = {
     use,
+    number: commands.length,
+    machine,
     keySinceMs: new Map(),
     requests: [],
     lookedMs: Number.NEGATIVE_INFINITY,
     hasWarned: false,
     reports: [],
   };
-  world.commands.push(command);
-  let kill = () => {};
-  const killed = new Promise<void>((resolve) => {
-    kill = resolve;
-  });
-  const machine = world.machines[use.machine] as Machine;
+  commands.push(command);
   let steps = 0;
   async function pass(): Promise<void> {
     // Most steps take milliseconds, a few take a minute.
-    const tookMs = world.random() ** 8 * 60_000;
-    await new Promise<void>((resolve) => world.time.after(tookMs, resolve, machine));
-    if (++steps === use.killedAt) {
-      kill();
-      await new Promise(() => {});
-    }
+    await new Promise<void>((resolve) => time.after(random() ** 8 * 60_000, resolve, machine));
+    if (++steps === use.killedAt) await new Promise(() => {});
   }
   const step: Step = async (act) => {
-    if (typeof act === 'function') await pass();
-    const value = await (typeof act === 'function' ? act() : act);
+    await pass();
+    const value = await act();
     await pass();
     return value;
   };
-  await Promise.race([execute(command, step, world), killed]);
-}
 
-async function execute(command: Command, step: Step, world: World): Promise<void> {
-  const { use } = command;
   const opened = openSimulated(command, step, world);
   const { clock, emit } = opened.ports;
   const context = { opened, clock, emit } as unknown as Context;
-  const { watch, ifActive, giveUpAfterMs, timeoutMs, key } = use;
-  const flags = { watch, giveUpAfterMs, timeoutMs };
+  const { key, ifActive, watch, giveUpAfterMs, timeoutMs } = use;
+  const flags = { ifActive, watch, giveUpAfterMs, timeoutMs, idempotencyKey: key };
   if (key !== undefined) command.keySinceMs.set(key, clock.nowMs());
   try {
     const { reports, afterPrint } =
       use.command === 'recover'
         ? await recover(undefined, flags, context)
-        : await trigger(
-            [`${use.projectId}/nightly`],
-            { ...flags, ifActive, idempotencyKey: key },
-            context,
-          );
+        : await trigger([`${use.projectId}/nightly`], flags, context);
     await step(() => {
-      command.reports = [...reports];
+      command.reports = reports as RunOrTriggerReport[];
     });
     afterPrint?.();
     command.exit = exitNameOfSeveral(reports.map(exitNameOf));
@@ -134,53 +132,59 @@ async function execute(command: Command, step: Step, world: World): Promise<void
 }
 
 function openSimulated(command: Command, step: Step, world: World): Opened {
-  const { use } = command;
-  const { random, areKeysIgnored } = world;
-  const machine = world.machines[use.machine] as Machine;
+  const { use, machine, number, keySinceMs } = command;
+  const { time, random, areKeysIgnored } = world;
   const { clock } = machine;
-  const number = world.commands.indexOf(command);
   const interrupt = new AbortController();
-  setMaxListeners(0, interrupt.signal);
+  const { signal } = interrupt;
+  setMaxListeners(0, signal);
   if (use.interruptedAfterMs !== undefined) {
-    world.time.after(use.interruptedAfterMs, () => interrupt.abort('SIGINT'), machine);
+    time.after(use.interruptedAfterMs, () => interrupt.abort('SIGINT'), machine);
   }
-  const journal = createMemoryJournal(world.disks[use.machine] as Disk, {
-    nowMs: clock.nowMs,
-    writeFaults: [...use.writeFaults],
-    isUnreadable: use.isUnreadable,
-  });
   let ids = 0;
+  const journal = createMemoryJournal(machine, use);
   const records = createTriggerJournal({
     journal,
     apiKey: use.apiKey,
     areKeysIgnored,
     newId: () => `sent-${number}-${++ids}`,
     scrub: (text) => text,
-    onUnwritable: () => {
+    onUnwritable() {
       command.hasWarned = true;
     },
   });
+  const send = createSender(command, signal, world);
   const ports: Ports = {
-    service: openService(command, step, interrupt.signal, world),
+    service: {
+      // Whether it may be sent was asked at this moment, so there is no step before it.
+      async trigger(...args) {
+        const answer = await send(...args);
+        await step(() => {});
+        return answer;
+      },
+      // Nothing can be followed, which must not look as if nothing had been started.
+      status: () => step(() => ({ ok: false, failure: failure('unauthorized') })),
+      result: () => step(() => ({ ok: false, failure: failure('unauthorized') })),
+    },
     journal: {
+      ...records,
       appendSent: (...args) => step(() => records.appendSent(...args)),
       appendRefused: (...args) => step(() => records.appendRefused(...args)),
       appendAccepted: (...args) => step(() => records.appendAccepted(...args)),
-      appendStatus: records.appendStatus,
-      look: (trigger) =>
+      look: (sent) =>
         step(() => {
-          command.lookedMs = world.time.nowMs();
-          return records.look(trigger);
+          command.lookedMs = time.nowMs();
+          return records.look(sent);
         }),
     },
-    clock: { ...clock, sleep: (ms, signal) => step(() => clock.sleep(ms, signal)) },
+    clock: { ...clock, sleep: (ms) => step(() => clock.sleep(ms, signal)) },
     random,
     newKey() {
-      const key = `key-${number}-${++ids}`;
-      command.keySinceMs.set(key, clock.nowMs());
+      const key = `minted-${number}-${++ids}`;
+      keySinceMs.set(key, clock.nowMs());
       return key;
     },
-    signal: interrupt.signal,
+    signal,
     requestTimeoutMs: 30_000,
     turn: () => step(() => {}),
     emit() {},
@@ -189,26 +193,16 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
   return { settings: settings as Opened['settings'], journal, ports, apiKey: use.apiKey };
 }
 
-const outages = ['server_error', 'connection_lost', 'unauthorized', 'rate_limited'] as const;
-
-/** The service as a command reaches it. */
-function openService(
-  command: Command,
-  step: Step,
-  signal: AbortSignal,
-  world: World,
-): Service {
-  const { use } = command;
-  const { time, service, random } = world;
-  const machine = world.machines[use.machine] as Machine;
+/** Sends triggers over a network to which happens what the command's `network` says. */
+function createSender(command: Command, signal: AbortSignal, { time, service }: World) {
+  const { use, machine } = command;
   const network = [...use.network];
-
-  function send(trigger: Trigger, timeoutMs: number): Promise<Answer<StartedRun>> {
-    const { arrivesMs, ...condition } = network.shift() ?? { arrivesMs: 50 };
-    const { reply, retryAfterMs } = condition;
-    const isSent = arrivesMs !== undefined || !reply || rowOf(failure(reply)).effect === 'unknown';
+  return (trigger: Trigger, timeoutMs: number): Promise<Answer<StartedRun>> => {
+    const condition = network.shift() ?? { arrivesMs: 50 };
+    const { arrivesMs, reply, retryAfterMs } = condition;
+    const isSent = !reply || rowOf(failure(reply)).effect === 'unknown';
     const request: Request = {
-      by: world.commands.indexOf(command),
+      by: command.number,
       apiKey: use.apiKey,
       automation: trigger.automation,
       key: trigger.idempotencyKey,
@@ -221,37 +215,15 @@ function openService(
         request.answer ??= answer;
         resolve(request.answer);
       };
-      const fail = (kind: Parameters<typeof failure>[0]) =>
+      const fail = (kind: FailureKind) =>
         end({ ok: false, failure: failure(kind, { retryAfterMs }) });
-      const interrupt = () => fail(isSent ? 'no_response' : 'interrupted');
-      if (signal.aborted) interrupt();
-      signal.addEventListener('abort', interrupt);
-      time.after(timeoutMs, () => fail(isSent ? 'no_response' : 'unreachable'), machine);
-      const receive = (answer?: Answer<StartedRun>) => {
-        if (reply === 'no_response') return;
+      const receive = (answer?: Answer<StartedRun>) =>
         time.after(50, () => (reply ? fail(reply) : answer && end(answer)), machine);
-      };
-      if (arrivesMs === undefined) receive();
-      else time.after(arrivesMs, () => service.trigger(request, condition).then(receive));
+      time.after(timeoutMs, () => fail(isSent ? 'no_response' : 'unreachable'), machine);
+      signal.addEventListener('abort', () => fail(isSent ? 'no_response' : 'interrupted'));
+      if (arrivesMs !== undefined) {
+        time.after(arrivesMs, () => service.trigger(request, condition).then(receive));
+      } else if (reply !== 'no_response') receive();
     });
-  }
-
-  /** A run's status, but for an outage now and then. */
-  async function poll(run: Run): Promise<Answer<RunStatus>> {
-    await new Promise<void>((resolve) => time.after(100, resolve, machine));
-    if (signal.aborted) return { ok: false, failure: failure('interrupted') };
-    const outage = outages[Math.floor(random() * 40)];
-    if (outage) return { ok: false, failure: failure(outage) };
-    return service.status(run);
-  }
-
-  return {
-    // Whether it may still be sent was asked at this moment.
-    trigger: (trigger, timeoutMs) => step(send(trigger, timeoutMs)),
-    status: (run) => step(() => poll(run)),
-    async result(run) {
-      const answer = await step(() => poll(run));
-      return answer.ok ? { ok: true, value: { ...answer.value, output: null } } : answer;
-    },
   };
 }

@@ -1,17 +1,17 @@
 import { type Answer, type FailureKind, failure } from '../../src/run/failure.ts';
 import type { StartedRun } from '../../src/run/ports.ts';
-import { type Automation, isSameAutomation, type Run, type RunStatus } from '../../src/run/run.ts';
+import { type Automation, isSameAutomation } from '../../src/run/run.ts';
 import { hourMs, type Time } from './time.ts';
 
-/** How a service treats idempotency keys. Nobody knows which of these is the real one. */
-export interface ServiceTraits {
+/** How a service treats idempotency keys. Nobody knows yet which of these the real one is. */
+export interface Traits {
   looksFirstFor: 'key' | 'active run';
-  /** A key that was refused is refused for ever. */
+  /** A key that was refused is refused ever after. */
   storesRefusals: boolean;
-  /** A second request with a key gets a 409 while the first is in progress, else it waits. */
+  /** While the first request with a key is in progress, a second one gets a 409. Else it waits. */
   hasConflicts: boolean;
-  replays: 'first response' | 'current state';
-  /** A key belongs to its automation, else it gets that automation's run from any other. */
+  replaysFirstResponse: boolean;
+  /** A key belongs to one automation. Else another automation gets the run of the first. */
   isKeyOfAutomation: boolean;
   ignoresKeys: boolean;
   runMs: number;
@@ -23,24 +23,24 @@ export interface Condition {
   arrivesMs?: number;
   /** How long the service works on it. */
   worksMs?: number;
-  /** The service refuses it, if the key has no run. */
+  /** The service refuses it. */
   refusal?: FailureKind;
-  /** The service starts the run and then answers, and replays, that it couldn't. */
+  /** The service starts the run, and answers, and replays, that it couldn't. */
   isBroken?: boolean;
   /** What the client gets in place of the service's answer. */
   reply?: FailureKind;
   retryAfterMs?: number;
 }
 
-/** One request to trigger, as a command sent it. */
+/** One request to trigger. */
 export interface Request {
-  /** The command's place among the commands of the history. */
+  /** The place of its command in the history. */
   by: number;
   apiKey: string;
   automation: Automation;
   key: string;
   sentMs: number;
-  /** By the machine's time of day, which can be set. */
+  /** By its machine's time of day. */
   sentNowMs: number;
   /** What the command got. */
   answer?: Answer<StartedRun>;
@@ -49,91 +49,71 @@ export interface Request {
 export interface ServiceRun {
   executionId: string;
   automation: Automation;
-  endsAtMs: number;
-  /** Undefined: it was started by somebody else. */
-  request?: Request;
+  endsMs: number;
+  /** Undefined: somebody else started it. */
+  request: Request | undefined;
 }
 
 interface KnownKey {
   sinceMs: number;
-  automation: Automation;
   run?: ServiceRun;
+  isInProgress: boolean;
   answer: Promise<Answer<StartedRun>>;
-  isSettled: boolean;
 }
 
-/** Services say a day. Requests that arrive late are no reason to forget a key sooner. */
+/** Services say a day. A request that arrives late is no reason to forget a key sooner. */
 const rememberedMs = 25 * hourMs;
 
-export function createService(traits: ServiceTraits, time: Time) {
+export function createService(traits: Traits, time: Time) {
   const runs: ServiceRun[] = [];
   const keys = new Map<string, KnownKey>();
-  const wait = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve));
 
   function start(automation: Automation, request?: Request): ServiceRun {
-    const run = {
-      executionId: `run-${runs.length + 1}`,
-      automation,
-      endsAtMs: time.nowMs() + traits.runMs,
-      request,
-    };
+    const executionId = `run-${runs.length + 1}`;
+    const run = { executionId, automation, endsMs: time.nowMs() + traits.runMs, request };
     runs.push(run);
     return run;
   }
 
-  const isActive = ({ endsAtMs }: ServiceRun) => time.nowMs() < endsAtMs;
-  const statusOf = (run: ServiceRun) => (isActive(run) ? 'RUNNING' : 'COMPLETED');
-
-  function status({ executionId }: Run): Answer<RunStatus> {
-    const run = runs.find((each) => each.executionId === executionId);
-    if (!run) return refused('not_found');
-    const status = statusOf(run);
-    return { ok: true, value: { status, isFinal: status !== 'RUNNING', document: {} } };
-  }
+  const isActive = ({ endsMs }: ServiceRun) => time.nowMs() < endsMs;
   const refused = (kind: FailureKind) => ({ ok: false as const, failure: failure(kind) });
-  const accepted = ({ executionId }: ServiceRun, status: string): Answer<StartedRun> => ({
-    ok: true,
+  const accepted = ({ executionId }: ServiceRun, status: string) => ({
+    ok: true as const,
     value: { executionId, document: { executionId, status } },
   });
 
   async function replay(known: KnownKey, { automation }: Request): Promise<Answer<StartedRun>> {
-    if (!known.isSettled && traits.hasConflicts) return refused('in_progress');
+    if (known.isInProgress && traits.hasConflicts) return refused('in_progress');
     const answer = await known.answer;
     if (!answer.ok || !known.run) return answer;
-    // The client sees another automation's name in it.
-    if (!isSameAutomation(known.automation, automation)) return refused('invalid_response');
-    return traits.replays === 'first response' ? answer : accepted(known.run, statusOf(known.run));
+    // The client sees the other name in it.
+    if (!isSameAutomation(known.run.automation, automation)) return refused('invalid_response');
+    if (traits.replaysFirstResponse) return answer;
+    return accepted(known.run, isActive(known.run) ? 'RUNNING' : 'COMPLETED');
   }
 
-  async function work(known: KnownKey, request: Request, condition: Condition) {
-    await wait(condition.worksMs ?? 20);
+  async function work(known: KnownKey, request: Request, { worksMs = 20, isBroken }: Condition) {
+    await new Promise<void>((resolve) => time.after(worksMs, resolve));
     known.run = start(request.automation, request);
-    known.isSettled = true;
-    return condition.isBroken ? refused('server_error') : accepted(known.run, 'RUNNING');
+    known.isInProgress = false;
+    return isBroken ? refused('server_error') : accepted(known.run, 'RUNNING');
   }
 
   async function trigger(request: Request, condition: Condition): Promise<Answer<StartedRun>> {
     const { apiKey, automation, key } = request;
-    const scope = traits.isKeyOfAutomation ? `${automation.projectId}/${automation.name}` : '';
-    const id = `${apiKey} ${scope} ${key}`;
+    const id = `${apiKey} ${traits.isKeyOfAutomation ? automation.projectId : ''} ${key}`;
     const stored = traits.ignoresKeys ? undefined : keys.get(id);
     const isKnown = stored && time.nowMs() - stored.sinceMs <= rememberedMs;
-    const busy = runs.some((run) => isActive(run) && isSameAutomation(run.automation, automation));
-    if (traits.looksFirstFor === 'active run' && busy) return refused('already_active');
+    const isBusy = runs.some((run) => isActive(run) && isSameAutomation(run.automation, automation));
+    if (isBusy && traits.looksFirstFor === 'active run') return refused('already_active');
     if (isKnown) return replay(stored, request);
 
-    const known = { sinceMs: time.nowMs(), automation, isSettled: false } as KnownKey;
-    const refusal = busy ? 'already_active' : condition.refusal;
-    if (refusal) {
-      const answer = refused(refusal);
-      const settled = { ...known, isSettled: true, answer: Promise.resolve(answer) };
-      if (traits.storesRefusals) keys.set(id, settled);
-      return answer;
-    }
-    keys.set(id, known);
-    known.answer = work(known, request, condition);
+    const refusal = isBusy ? 'already_active' : condition.refusal;
+    const known = { sinceMs: time.nowMs(), isInProgress: !refusal } as KnownKey;
+    known.answer = refusal ? Promise.resolve(refused(refusal)) : work(known, request, condition);
+    if (!refusal || traits.storesRefusals) keys.set(id, known);
     return known.answer;
   }
 
-  return { runs, start, status, trigger };
+  return { runs, start, trigger };
 }

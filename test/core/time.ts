@@ -5,31 +5,18 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-interface Event {
-  dueMs: number;
-  act(): void;
-  machine: Machine | undefined;
-}
-
-/** Simulated time. It passes only when nobody has anything left to do at this moment. */
-export interface Time {
-  nowMs(): number;
-  /** What a machine is to do waits while that machine sleeps. */
-  after(delayMs: number, act: () => void, machine?: Machine): void;
-  /** Resolves once nothing is left to happen. */
-  pass(): Promise<void>;
-  events: Event[];
-}
-
-export function createTime(): Time {
+/** Simulated time. It passes only once nobody has anything left to do at this moment. */
+export function createTime() {
   let nowMs = 0;
-  const events: Event[] = [];
+  const events: { dueMs: number; act(): void; machine: Machine | undefined }[] = [];
   return {
     events,
     nowMs: () => nowMs,
-    after(delayMs, act, machine) {
+    /** What a machine is to do has to wait while it sleeps. */
+    after(delayMs: number, act: () => void, machine?: Machine) {
       events.push({ dueMs: Math.max(nowMs + delayMs, machine?.wakesAtMs ?? 0), act, machine });
     },
+    /** Resolves once nothing is left to happen. */
     async pass() {
       for (;;) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -37,59 +24,59 @@ export function createTime(): Time {
         if (!first) return;
         const next = events.reduce((one, other) => (other.dueMs < one.dueMs ? other : one), first);
         events.splice(events.indexOf(next), 1);
-        nowMs = Math.max(nowMs, next.dueMs);
+        nowMs = next.dueMs;
         next.act();
       }
     },
   };
 }
+export type Time = ReturnType<typeof createTime>;
 
-/** A computer with clocks of its own. */
+/** A computer with a disk and clocks of its own. */
 export interface Machine {
   clock: Clock;
-  wakesAtMs: number;
-  /** How long it has slept in all. */
-  sleptMs: number;
-  /** By how much its time of day has been set, forward or back. */
+  /** What the files of its journal hold. */
+  lines: { file: number; text: string }[];
+  /** By how much its time of day has been set. */
   setByMs: number;
+  wakesAtMs: number;
+  sleptMs: number;
   sleep(ms: number): void;
 }
 
-/** `countsSleep`: its other clock goes on while it sleeps, as on macOS. */
+/** `countsSleep`: the clock that can't be set goes on while the machine sleeps. */
 export function createMachine(time: Time, countsSleep: boolean): Machine {
   const machine: Machine = {
+    lines: [],
+    setByMs: 0,
     wakesAtMs: 0,
     sleptMs: 0,
-    setByMs: 0,
     clock: {
       nowMs: () => Date.UTC(2026, 10, 28, 12) + time.nowMs() + machine.setByMs,
       elapsedMs: () => time.nowMs() - (countsSleep ? 0 : machine.sleptMs),
       sleep: (ms, signal) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => resolve());
-          if (signal.aborted) resolve();
-          else time.after(ms, resolve, machine);
+          time.after(signal.aborted ? 0 : ms, resolve, machine);
         }),
     },
     sleep(ms) {
       machine.sleptMs += ms;
       machine.wakesAtMs = Math.max(machine.wakesAtMs, time.nowMs()) + ms;
-      for (const event of time.events.filter((each) => each.machine === machine)) {
-        if (countsSleep) event.dueMs = Math.max(event.dueMs, machine.wakesAtMs);
-        else event.dueMs += ms;
+      for (const event of time.events) {
+        if (event.machine !== machine) continue;
+        event.dueMs = countsSleep ? Math.max(event.dueMs, machine.wakesAtMs) : event.dueMs + ms;
       }
     },
   };
   return machine;
 }
 
-/** Numbers from 0 to below 1 (mulberry32). */
+/** Numbers from 0 to below 1. */
 export function createRandom(seed: number): () => number {
-  let state = seed;
+  let state = seed >>> 0;
   return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
   };
 }

@@ -1,0 +1,457 @@
+// How runs are named, flags are typed, and output is asked for.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  accepted,
+  acceptedAs,
+  alreadyActive,
+  completed,
+  connectionLost,
+  executionId,
+  failed,
+  failedResult,
+  fullPath,
+  given,
+  html,
+  otherId,
+  projectId,
+  resultOf,
+  running,
+  statusOf,
+} from './given.ts';
+
+const otherProjectId = '00000000-0000-4000-8000-000000000002';
+
+/** `nightly` has the run `executionId`, and then `export` has `otherId`. */
+async function givenTwoRuns() {
+  const world = await given({ trigger: [accepted, acceptedAs(otherId)], runs: { [otherId]: {} } });
+  await world.runctl('trigger nightly');
+  await world.runctl('trigger export');
+  world.requests.length = 0;
+  return world;
+}
+
+describe('a run', () => {
+  test.each([
+    ['an automation', 'nightly', executionId],
+    ['an automation with its project', `${projectId}/nightly`, executionId],
+    ['an executionId', executionId, executionId],
+    ['an executionId in capitals', executionId.toUpperCase(), executionId],
+    ['the beginning of one', '4b7c', executionId],
+    ['the beginning of one in capitals', '842520F2-3', otherId],
+    ['@', '@', otherId],
+    ['@last', '@last', otherId],
+    ['a full path', fullPath.toUpperCase().replace('NIGHTLY', 'nightly'), executionId],
+  ])('is named by %s', async (_, name, id) => {
+    const { runctl, requests } = await givenTwoRuns();
+
+    for (const command of ['status', 'watch', 'result']) {
+      expect((await runctl(`${command} ${name}`)).exitCode).toBe(0);
+    }
+    for (const { path } of requests) expect(path).toContain(`/executions/${id}`);
+    expect(requests).toHaveLength(5);
+  });
+
+  test.each(['status', 'watch', 'result'])(
+    'is named by a full path for %s on any machine',
+    async (command) => {
+      const { runctl, requests } = await given();
+      const path = `${otherProjectId}/a name/x/${executionId}`;
+
+      expect((await runctl(`${command} '${path}'`)).exitCode).toBe(0);
+      expect(requests[0]?.path).toBe(
+        `/v0/automation/${otherProjectId}/a%20name%2Fx/executions/${executionId}`,
+      );
+    },
+  );
+
+  test('is the last one that was triggered here, not one that was watched since', async () => {
+    const { runctl, requests } = await given({ runs: { [otherId]: {} } });
+    await runctl('trigger nightly');
+    await runctl(`watch ${projectId}/nightly/${otherId}`);
+    requests.length = 0;
+
+    await runctl('status nightly');
+
+    expect(requests[0]?.path).toContain(executionId);
+  });
+
+  test('that was only watched is named by its automation', async () => {
+    const { runctl } = await given({ status: [running, completed] });
+    await runctl(`status ${fullPath}`);
+
+    expect((await runctl('status nightly --field executionId')).stdout).toBe(`${executionId}\n`);
+  });
+
+  test('is named by its automation before it is named by an id', async () => {
+    const { runctl, requests } = await given({
+      trigger: [accepted, acceptedAs(otherId)],
+      runs: { [otherId]: {} },
+    });
+    await runctl('trigger nightly');
+    await runctl('trigger 4b7c');
+    requests.length = 0;
+
+    await runctl('status 4b7c');
+
+    expect(requests[0]?.path).toContain(`/4b7c/executions/${otherId}`);
+  });
+
+  test('that is named ambiguously is 2', async () => {
+    const twin = executionId.replace(/.$/, '5');
+    const { runctl, requests } = await given({ trigger: [accepted, acceptedAs(twin)] });
+    await runctl('trigger nightly');
+    await runctl('trigger export');
+    requests.length = 0;
+
+    const { exitCode, stderr } = await runctl(`status ${executionId.slice(0, 35)}`);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('beginning of 2 run ids');
+    expect(requests).toEqual([]);
+  });
+
+  test.each([
+    'unheard-of',
+    '4b7', // too short
+    '4b7d',
+    `${otherProjectId}/nightly`,
+    otherId.replace('8', '9'),
+  ])('that this machine does not know is 6 (%s)', async (name) => {
+    const { runctl, requests } = await givenTwoRuns();
+
+    for (const command of ['status', 'watch', 'result']) {
+      const { exitCode, document } = await runctl(`${command} ${name} --json`);
+      expect(exitCode).toBe(6);
+      expect(document).toMatchObject({ executionId: null, runctl: { outcome: 'not_found' } });
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test('of an empty journal is 6', async () => {
+    const { runctl } = await given();
+
+    for (const name of ['nightly', '@', '@last', executionId]) {
+      expect((await runctl(`status ${name}`)).exitCode).toBe(6);
+    }
+  });
+
+  test.each(['nightly', '@', `${projectId}/nightly`])(
+    'that may have started since is 12, not the run before it (%s)',
+    async (name) => {
+      const { runctl, requests } = await given({ trigger: [accepted, connectionLost] });
+      await runctl('trigger nightly');
+      await runctl('trigger nightly --give-up-after 0');
+      requests.length = 0;
+
+      for (const command of ['status', 'watch', 'result']) {
+        const { exitCode, stderr, document } = await runctl(`${command} ${name} --json`);
+        expect(exitCode).toBe(12);
+        expect(document.runctl).toMatchObject({ outcome: 'outcome_unknown', exitCode: 12 });
+        expect(stderr).toMatch(/runctl recover (\S+\/)?nightly/);
+      }
+      expect(requests).toEqual([]);
+      expect((await runctl(`status ${executionId}`)).exitCode).toBe(0);
+    },
+  );
+
+  test('is 12 by its name if there is nothing but an unknown trigger', async () => {
+    const { runctl } = await given({ trigger: [connectionLost] });
+    await runctl('trigger nightly --give-up-after 0');
+
+    expect((await runctl('watch nightly')).exitCode).toBe(12);
+    expect((await runctl('watch @')).exitCode).toBe(12);
+  });
+
+  test('is the one before a trigger that started none, and a note says so', async () => {
+    const { runctl, requests } = await given({ trigger: [accepted, alreadyActive] });
+    await runctl('trigger nightly');
+    await runctl('trigger nightly');
+    requests.length = 0;
+
+    for (const name of ['nightly', '@']) {
+      const { exitCode, stderr } = await runctl(`status ${name}`);
+      expect(exitCode).toBe(0);
+      expect(stderr).toMatch(/started no run: it is already running/);
+      expect((await runctl(`status ${name} --quiet`)).stderr).toBe('');
+    }
+    for (const { path } of requests) expect(path).toContain(executionId);
+  });
+
+  test('that only an unreadable journal can name is 74, and a full path needs none', async () => {
+    const { runctl, folder } = await given();
+    writeFileSync(join(folder, 'journal'), 'not a folder');
+
+    for (const name of ['nightly', '@', '4b7c']) {
+      const { exitCode, document } = await runctl(`status ${name} --json`);
+      expect(exitCode).toBe(74);
+      expect(document.runctl.outcome).toBe('io_error');
+    }
+    const { exitCode, stderr } = await runctl(`watch ${fullPath}`);
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/warning/g)).toHaveLength(1);
+  });
+});
+
+describe('wrong usage', () => {
+  test.each([
+    ['staus nightly', 'status'],
+    ['lst', 'list'],
+    ['config lst', 'list'],
+    ['agent triger x', 'trigger'],
+    ['help staus', 'status'],
+    ['help trigger bogus', 'exit-codes'],
+    ['list --staus FAILED', '--status'],
+    ['watch nightly --tiemout 5m', '--timeout'],
+    ['list --status BROKEN', 'TIMED_OUT'],
+    ['list --since yesterday', '2d'],
+    ['list --since 2026-02-30', '2d'],
+    ['list --since 24:00', '07:30'],
+    ['list --since 12:60', '07:30'],
+    ['list -n 0', '1'],
+    ['list --limit 1.5', '1'],
+    ['trigger nightly --if-active maybe', 'skip'],
+    ['completion tcsh', 'zsh'],
+    ['watch nightly --timeout 5', '5m'],
+    ['watch nightly --timeout 5x', '30s'],
+    ['watch nightly --timeout 25d', '24d'],
+    ['watch nightly --interval 500ms', '1s'],
+    ['status nightly --give-up-after 10', '10s'],
+    ['trigger nightly --idempotency-key ä', 'ASCII'],
+    ['trigger nightly --idempotency-key --watch', '--idempotency-key'],
+    ['trigger nightly --idempotency-key -x', '--idempotency-key'],
+    ['list -n -5', '-n'],
+    ['watch nightly --timeout', '--timeout'],
+    ['status nightly --field', '--field'],
+    ['status nightly --json=yes', '--json'],
+    ['trigger', 'automation'],
+    ['status', 'run'],
+    ['result', 'run'],
+    ['watch', '--all'],
+    ['watch nightly --all', '--all'],
+    ['status nightly export', 'arguments'],
+    ['list nightly export', 'arguments'],
+    ['agent', 'command'],
+    ['--quiet', 'command'],
+    ["status ''", 'empty'],
+    ['status nightly --project eu', 'UUID'],
+    ['watch eu/nightly', 'UUID'],
+    ['trigger nightly nightly', 'twice'],
+    ['trigger nightly export --idempotency-key k', 'one automation'],
+  ])('`%s` is 2, names %s, and sends nothing', async (line, hint) => {
+    const { runctl, requests, journal } = await given();
+
+    const { exitCode, stdout, stderr } = await runctl(line);
+    const { document } = await runctl(`${line} --json`.replace('--field --json', '--json --field'));
+
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^runctl: \S/);
+    expect(stderr).toContain(hint);
+    expect(document).toMatchObject({
+      executionId: null,
+      runctl: { schema: 1, outcome: 'usage', exitCode: 2, error: { httpStatus: null } },
+    });
+    expect(document.runctl.error.message).toContain(hint);
+    expect(requests).toEqual([]);
+    expect(journal()).toEqual([]);
+  });
+
+  test('names its command in the document, and does not repeat what may be a secret', async () => {
+    const { runctl } = await given();
+
+    const { document, stderr } = await runctl('--json ls --api-key=sk-live-abc');
+    const field = await runctl('trigger --field=runctl.outcome');
+    const word = await runctl('config sk-live-abc');
+
+    expect(document.runctl).toMatchObject({ command: 'list', next: 'runctl help list' });
+    expect(stderr + word.stderr).not.toContain('sk-live');
+    expect(field.stdout).toBe('usage\n');
+  });
+
+  test('bare runctl prints its help on stderr: 2', async () => {
+    const { runctl } = await given();
+
+    const { exitCode, stdout, stderr } = await runctl('');
+
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toBe((await runctl('--help')).stdout);
+  });
+});
+
+test.each([
+  ['help', ['trigger', 'watch', 'runctl emulator --']],
+  ['trigger --help', ['--if-active', 'Examples']],
+  ['-q status -h', ['--exit-status']],
+  ['help config set', ['runctl config set', 'apiKey']],
+  ['help exit-codes', ['outcome_unknown', '130', '141']],
+  ['--json --version', [/^\d+\.\d+\.\d+/]],
+])('`%s` prints help on stdout: 0', async (line, hints) => {
+  const { runctl } = await given({ env: { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '' } });
+
+  const { exitCode, stdout, stderr } = await runctl(line);
+
+  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const hint of hints) expect(stdout).toMatch(hint);
+});
+
+test.each(['trigger', 'list', 'emulator', 'config', 'agent status'])(
+  'help %s is the same as its --help',
+  async (command) => {
+    const { runctl } = await given();
+
+    expect((await runctl(`help ${command}`)).stdout).toBe(
+      (await runctl(`${command} --help`)).stdout,
+    );
+  },
+);
+
+test('common flags stand before or after the command', async () => {
+  const { runctl } = await given();
+  const common = `--json --quiet --no-color --debug --project ${projectId}`;
+
+  const before = await runctl(`${common} status ${fullPath}`);
+  const after = await runctl(`status ${fullPath} ${common}`);
+
+  expect(before.document).toMatchObject({ executionId, status: 'COMPLETED' });
+  expect(after.stdout).toBe(before.stdout);
+  expect(before.stderr).toContain('/v0/automation/');
+  expect(await runctl(`--field status status ${fullPath}`)).toMatchObject({
+    stdout: 'COMPLETED\n',
+  });
+});
+
+describe('--json', () => {
+  test("prints the service's fields as they came, the result's over them, and runctl", async () => {
+    const { runctl } = await given({
+      status: [
+        statusOf('COMPLETED', { region: 'eu', creditsCharged: 1.5, error: 'of the status' }),
+      ],
+      result: [resultOf('COMPLETED', { steps: [{ name: 'Send' }] })],
+    });
+
+    const { stdout, document } = await runctl(`watch ${fullPath} --json`);
+
+    expect(stdout.match(/\n/g)).toHaveLength(1);
+    expect(document).toEqual({
+      executionId,
+      projectId,
+      automationName: 'nightly',
+      title: null,
+      message: null,
+      status: 'COMPLETED',
+      startedAt: '2026-11-28T12:00:00.000Z',
+      createdAt: '2026-11-28T12:00:00.000Z',
+      completedAt: '2026-11-28T12:05:02.000Z',
+      creditsCharged: 1.5,
+      region: 'eu',
+      steps: [{ name: 'Send' }],
+      output: 'The report was sent to 3 people.',
+      summary: { stepCount: 3, succeededSteps: 3, failedSteps: 0, skippedSteps: 0 },
+      error: null,
+      runctl: {
+        schema: 1,
+        command: 'watch',
+        outcome: 'ok',
+        exitCode: 0,
+        next: null,
+        warnings: [],
+        durationMs: 302_000,
+      },
+    });
+  });
+
+  test('says why a status could not be read', async () => {
+    const { runctl } = await given({ status: [html(403)] });
+
+    const { document } = await runctl(`status ${fullPath} --give-up-after 0 --json`);
+
+    expect(document.runctl).toMatchObject({
+      outcome: 'unavailable',
+      exitCode: 10,
+      error: { httpStatus: 403, code: null, requestId: null, retryAfterMs: null },
+    });
+  });
+});
+
+describe('--field', () => {
+  const fields: [string, string][] = [
+    ['status', 'COMPLETED'],
+    ['runctl.exitCode', '0'],
+    ['creditsCharged', '12'],
+    ['summary.stepCount', '3'],
+    ['title', ''],
+    ['steps[0].name', 'Send'],
+    ['steps', '[{"name":"Send","note":""}]'],
+    ['runctl.next', ''],
+  ];
+
+  test.each(fields)('%s prints one raw value and a line feed', async (path, value) => {
+    const steps = [{ name: 'Send', note: '' }];
+    const { runctl } = await given({ result: [resultOf('COMPLETED', { steps })] });
+
+    const { stdout, stderr } = await runctl(`result ${fullPath} --field ${path}`);
+
+    expect(stdout).toBe(`${value}\n`);
+    expect(stderr).toBe('');
+  });
+
+  test('that no document has is an empty line and a note', async () => {
+    const { runctl } = await given();
+
+    const { exitCode, stdout, stderr } = await runctl(`status ${fullPath} --field bogus.deep`);
+
+    expect([exitCode, stdout]).toEqual([0, '\n']);
+    expect(stderr).toContain('bogus.deep');
+    expect((await runctl(`status ${fullPath} --field bogus --quiet`)).stderr).toBe('');
+  });
+
+  test('prints a line for each argument, in order', async () => {
+    const { runctl } = await given({
+      trigger: [accepted, acceptedAs(otherId)],
+      status: [failed],
+      result: [failedResult],
+      runs: { [otherId]: {} },
+    });
+    await runctl('trigger nightly');
+    await runctl('trigger export');
+
+    const { stdout } = await runctl('watch export nightly --field runctl.outcome');
+
+    expect(stdout).toBe('ok\nrun_failed\n');
+  });
+});
+
+describe('--quiet', () => {
+  test.each([
+    ['drops the summary and the progress of a run that completed', 'watch @', ''],
+    ['keeps an output', 'result @', 'The report was sent to 3 people.'],
+    ['keeps a status', 'status @ --field status', 'COMPLETED\n'],
+    ['keeps the id of a trigger', 'trigger nightly', `${executionId}\n`],
+    ['keeps rows', 'list --json --field executionId -n 1', expect.stringContaining(executionId)],
+  ])('%s', async (_, line, out) => {
+    const { runctl } = await given();
+    await runctl('trigger nightly');
+
+    const { stdout, stderr } = await runctl(`${line} -q`);
+
+    expect(stdout).toEqual(out);
+    expect(stderr).toBe('');
+  });
+
+  test('keeps the summary of a run that failed, failures and warnings', async () => {
+    const { runctl } = await given({
+      trigger: [accepted, alreadyActive],
+      status: [failed],
+      result: [resultOf('COMPLETED')],
+    });
+
+    const watched = await runctl('trigger nightly --watch --quiet');
+    const refused = await runctl('trigger nightly --quiet');
+
+    expect(watched.stdout).toMatch(/nightly FAILED/);
+    expect(watched.stderr).toMatch(/^runctl: warning: .*COMPLETED.*\n$/);
+    expect(refused.stderr).toMatch(/nightly wasn't started/);
+  });
+});

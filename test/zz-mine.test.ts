@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { connectionLost, fullPath, given, accepted, running, json, alreadyActive, interrupting, apiKey, otherId, acceptedAs, byName } from './given.ts';
+const show = (l: string, r: any) => console.log(`$ ${l} -> ${r.exitCode}\n${r.stdout}---\n${r.stderr}`);
+test('x', async () => {
+  for (const isTTY of [true, false]) {
+  const lose = 'trigger nightly --give-up-after 0';
+  let g = await given({ trigger: [connectionLost, accepted], isTTY });
+  show(lose, await g.runctl(lose, {RUNCTL_API_KEY: 'another-key'}));
+  show('recover', await g.runctl('recover'));
+  g = await given({ trigger: [connectionLost, accepted], isTTY });
+  const k = 'trigger nightly --give-up-after 0 --idempotency-key k1';
+  show(k, await g.runctl(k, {RUNCTL_API_KEY: 'another-key'}));
+  show(k, await g.runctl(k));
+  show(k, await g.runctl(k, {RUNCTL_IDEMPOTENCY_KEYS: 'ignored'}));
+  g = await given({ trigger: [json(429, {}), interrupting(), connectionLost], isTTY });
+  show('int', await g.runctl('trigger nightly'));
+  g = await given({ trigger: [connectionLost], isTTY });
+  show('t', await g.runctl('trigger nightly --timeout 5s'));
+  g = await given({ trigger: [connectionLost, alreadyActive], isTTY });
+  show('t', await g.runctl('trigger nightly --idempotency-key k2'));
+  g.clock.pass(5*3600000);
+  show('r', await g.runctl('recover --watch'));
+  show('r', await g.runctl('recover nightly'));
+  show('t', await g.runctl('trigger nightly --if-active skip'));
+  g = await given({ trigger: [connectionLost], isTTY, env: {RUNCTL_STATE_DIR: '/proc/x'} });
+  show('t', await g.runctl('trigger nightly --give-up-after 0'));
+  g = await given({ trigger: [json(503, {}, {'retry-after': '3600'})], isTTY });
+  show('t', await g.runctl('trigger nightly'));
+  g = await given({ trigger: [json(307, {}, {'location': 'https://x'})], isTTY });
+  show('t', await g.runctl('trigger nightly'));
+  show('t', await g.runctl('trigger nightly -w', {RUNCTL_IDEMPOTENCY_KEYS: 'ignored'}));
+  show('t', await g.runctl('trigger nightly -w', {RUNCTL_BASE_URL: 'http://127.0.0.1:1'}));
+  show('t', await g.runctl('trigger nightly --dry-run', {RUNCTL_BASE_URL: 'http://127.0.0.1:1'}));
+  show('t', await g.runctl('trigger nightly --dry-run --json'));
+  g = await given({ trigger: [byName({a: acceptedAs(otherId), b: alreadyActive})], isTTY });
+  show('t', await g.runctl('trigger a b -w'));
+  show('t', await g.runctl('trigger a b -w -q'));
+  show('t', await g.runctl('trigger b a --field runctl.trigger.started'));
+  }
+  expect(1).toBe(1);
+});

@@ -10,8 +10,6 @@ const signalNames = Object.keys(signalExitCodes) as SignalName[];
 
 /** Runs this process's command line, and ends the process with its exit code or by its signal. */
 export async function runProcess(): Promise<void> {
-  // If the event loop runs empty, Node exits with this. 0 would mean that the run COMPLETED.
-  process.exitCode = exitCodeOf('internal_error');
   const interrupt = new AbortController();
   for (const name of signalNames) {
     process.on(name, () => {
@@ -25,6 +23,7 @@ export async function runProcess(): Promise<void> {
     process.exit(exitCodeOf('internal_error'));
   };
   process.on('uncaughtException', endByBug);
+  // The event loop has run empty. Node would exit with 0, which means that the run COMPLETED.
   process.once('beforeExit', () => endByBug('nothing is left to wait for'));
 
   const argv = process.argv.slice(2);
@@ -34,7 +33,7 @@ export async function runProcess(): Promise<void> {
   process.stderr.write('', () => {
     const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
     if (interrupt.signal.aborted && name) endBySignal(name);
-    process.exit(exitCode);
+    else process.exit(exitCode);
   });
 }
 

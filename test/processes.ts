@@ -22,11 +22,15 @@ afterAll(() => Promise.all(ends.map((end) => end())));
 
 export const temporaryFolder = (): string => mkdtempSync(join(root, 'folder-'));
 
-/** An emulator, with a state folder and an environment for processes that use it. */
-export async function serve(automations: Automations = { '*': {} }, speed = 1) {
+/** An emulator of runs of an hour, with a state folder and an environment for its clients. */
+export async function serve(automations: Automations = {}, speed = 1) {
   const folder = temporaryFolder();
   let passedMs = 0;
-  const server = await startEmulator({ automations, speed, nowMs: () => Date.now() + passedMs });
+  const server = await startEmulator({
+    automations: { '*': { durationMs: 3_600_000 }, ...automations },
+    speed,
+    nowMs: () => Date.now() + passedMs,
+  });
   ends.push(server.close);
   return {
     /** Oldest first. */
@@ -63,8 +67,6 @@ export const recordsIn = (folder: string): Record<string, string>[] =>
 
 interface ProcessOptions {
   env: NodeJS.ProcessEnv;
-  /** Is called with the new process. */
-  onSpawn?(child: ChildProcess): void;
   /** Is called once stderr says that a run was started. */
   onRun?(child: ChildProcess): void;
 }
@@ -84,7 +86,6 @@ export async function run(command: readonly string[], options: ProcessOptions) {
     stderr += chunk;
     if (!wasStarted && stderr.includes(' started,')) options.onRun?.(child);
   });
-  options.onSpawn?.(child);
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve, reject) =>
     child.on('error', reject).on('close', (...ended) => resolve(ended)),
   );

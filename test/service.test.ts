@@ -211,8 +211,7 @@ describe('a response', () => {
     [Buffer.from('1f8bff', 'hex'), {}],
   ])('of an error with %j has its code and message', async (body, { code, message }) => {
     const { service } = await given({ status: 400, body });
-    const words = 'the service refused the request';
-    const reason = message === undefined ? words : `${words}: ${message}`;
+    const reason = message ?? 'the service refused the request';
     const answer = await service.trigger(trigger, timeoutMs);
     expect(answer).toEqual(failed({ kind: 'rejected', code, reason }));
   });

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { dayMs } from '../src/run/time.ts';
 import { clean, cleanJson, cleanLine, withoutRunnerCommands } from '../src/text/clean.ts';
-import { dayMs, formatDuration, parseDuration } from '../src/text/duration.ts';
+import { formatDuration, parseDuration } from '../src/text/duration.ts';
 import { nearWord } from '../src/text/near-word.ts';
 import { createSecrets } from '../src/text/secrets.ts';
 import { shellWord } from '../src/text/shell-word.ts';

@@ -9,7 +9,7 @@ import { parseAutomation } from './automation.ts';
 import type { CommandResult } from './command.ts';
 import { deadlineOf, type FollowFlags, follow, readPatienceMs } from './follow.ts';
 import { type Opened, open } from './open.ts';
-import { maySendAgain } from './trigger.ts';
+import { whyNotSent } from './trigger.ts';
 
 export interface RecoverFlags extends FollowFlags {
   watch?: boolean;
@@ -75,7 +75,7 @@ async function recoverOne(
   const { idempotencyKey, isKeyGiven, openSents } = trigger;
   const sendable = { automation, idempotencyKey, isKeyGiven };
   const atMs = openSents[0]?.atMs ?? entry.atMs;
-  const unsent = whyNotSent(entry, entries, opened, context);
+  const unsent = whyNotRecovered(entry, entries, opened, context);
   if (unsent) return [{ ...unknownReport(sendable, responseLost), atMs, ...unsent }];
 
   const options = {
@@ -98,7 +98,7 @@ async function recoverOne(
 type Unsent = Pick<UnknownReport, 'notSentBecause' | 'isRecoverable' | 'isRepeatable'>;
 
 /** Undefined if it may be sent again. */
-function whyNotSent(
+function whyNotRecovered(
   entry: JournalEntry,
   entries: readonly JournalEntry[],
   opened: Opened,
@@ -110,24 +110,18 @@ function whyNotSent(
       trigger && place > entry.place && isSameAutomation(automation, entry.automation),
   );
   const told = { isRecoverable: false };
-  const isKeyUsable = maySendAgain(entry, opened);
-  const isRepeatable = isKeyUsable && ageNowMs < dayMs;
+  const unsent = whyNotSent(entry, opened);
+  const isRepeatable = !unsent && ageNowMs < dayMs;
   if (later.some(({ executionId }) => executionId !== undefined)) {
     return { notSentBecause: 'a later trigger has a run', ...told };
   }
-  if (later.some(isUnknown))
+  if (later.some(isUnknown)) {
     return { notSentBecause: 'a later trigger is unknown, too', ...told, isRepeatable };
-  if (opened.settings.idempotencyKeys.value === 'ignored') {
-    return { notSentBecause: 'idempotency keys are ignored', ...told };
   }
-  if (ageNowMs > maxAgeMs)
+  if (ageNowMs > maxAgeMs) {
     return { notSentBecause: 'it is more than 4h old', ...told, isRepeatable };
-  if (isKeyUsable) return undefined;
-  if (entry.trigger?.openSents.some(({ areKeysIgnored }) => areKeysIgnored)) {
-    return { notSentBecause: 'idempotency keys were ignored when it was sent', ...told };
   }
-  // Another profile's sweep may find its run.
-  return { notSentBecause: 'it was sent with another API key', isRecoverable: true };
+  return unsent;
 }
 
 /** What has been printed counts no more, until it is sent again. */

@@ -1,7 +1,13 @@
 import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
 import type { Trigger } from '../run/ports.ts';
-import { type DoneReport, Problem, type Report, type RunReport } from '../run/report.ts';
+import {
+  type DoneReport,
+  Problem,
+  type Report,
+  type RunReport,
+  type UnknownReport,
+} from '../run/report.ts';
 import { type Automation, isSameAutomation } from '../run/run.ts';
 import { responseLost, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
@@ -88,8 +94,10 @@ function start(
   }
   const firstSent = entry?.trigger?.openSents[0];
   if (!firstSent) return startRun(given, options, ports);
-  if (!maySendAgain(entry, opened)) return Promise.resolve(unknownReport(given, responseLost));
-  return startRun(given, { ...options, unknownSinceMs: firstSent.atMs }, ports);
+  const { atMs } = firstSent;
+  const unsent = whyNotSent(entry, opened);
+  if (unsent) return Promise.resolve({ ...unknownReport(given, responseLost), atMs, ...unsent });
+  return startRun(given, { ...options, unknownSinceMs: atMs }, ports);
 }
 
 /**
@@ -124,14 +132,24 @@ function recordedEntry(
   return entry;
 }
 
-/** Under the conditions of `recover` but age and order (docs/reference.md). */
-export function maySendAgain(
+type Unsent = Pick<UnknownReport, 'notSentBecause' | 'isRecoverable'>;
+
+/** Undefined if an unknown trigger may be sent again, unless `recover` minds its age or order. */
+export function whyNotSent(
   { trigger }: JournalEntry,
   { settings, apiKey }: Pick<Opened, 'settings' | 'apiKey'>,
-): boolean {
-  const isHonored = settings.idempotencyKeys.value === 'honored';
+): Unsent | undefined {
   const sents = trigger?.openSents ?? [];
-  return isHonored && sents.every((sent) => sent.apiKey === apiKey && !sent.areKeysIgnored);
+  if (settings.idempotencyKeys.value === 'ignored') {
+    return { notSentBecause: 'idempotency keys are ignored', isRecoverable: false };
+  }
+  if (sents.some(({ areKeysIgnored }) => areKeysIgnored)) {
+    const notSentBecause = 'idempotency keys were ignored when it was sent';
+    return { notSentBecause, isRecoverable: false };
+  }
+  if (sents.every((sent) => sent.apiKey === apiKey)) return undefined;
+  // Another profile's sweep may find its run.
+  return { notSentBecause: 'it was sent with another API key', isRecoverable: true };
 }
 
 function replayed(given: Trigger, executionId: string, { emit }: Context): RunReport {

@@ -122,9 +122,7 @@ function checkNotStarted(report: NotStartedReport, command: Command, its: Starte
   if (report.failure.kind === 'not_repeated' || isBlind(command)) return;
   const seen = its.filter(
     (run) =>
-      run.command.machine === machine &&
-      !run.command.hasWarned &&
-      run.request.sentMs < lookedMs,
+      run.command.machine === machine && !run.command.hasWarned && run.request.sentMs < lookedMs,
   );
   expect(isMinted(report.trigger?.idempotencyKey ?? '') ? its : seen, 'not started').toEqual([]);
 }
@@ -137,8 +135,6 @@ function checkUnknown({ trigger }: UnknownReport, command: Command, world: World
     ({ answer }) => answer && !answer.ok && rowOf(answer.failure).effect === 'unknown',
   );
   const others = world.commands.filter((each) => each !== command);
-  const isShared = others.some(
-    (each) => each.use.key === key || each.use.command === 'recover',
-  );
+  const isShared = others.some((each) => each.use.key === key || each.use.command === 'recover');
   expect(isDoubtful || isShared || use.writeFaults || use.isUnreadable).toBeTruthy();
 }

@@ -68,9 +68,9 @@ export async function play(history: History): Promise<World> {
     });
   }
   await time.pass();
-  for (const machine of [0, 1]) {
-    for (const apiKey of ['one', 'two']) {
-      time.after(hourMs, () => begin({ command: 'recover', machine, apiKey, network: [] } as Use));
+  for (const machine of [0, 1] as const) {
+    for (const apiKey of ['one', 'two'] as const) {
+      time.after(hourMs, () => begin({ command: 'recover', machine, apiKey, network: [] }));
       await time.pass();
     }
   }

@@ -54,7 +54,7 @@ const uses = fc.record({
   interruptedAfterMs: seldom(fc.nat(2 * minuteMs)),
 });
 
-const hours = (...each: number[]) => fc.constantFrom(...each.map((hour) => hour * hourMs));
+export const hours = (...each: number[]) => fc.constantFrom(...each.map((hour) => hour * hourMs));
 const acts = fc.oneof(
   { weight: 12, arbitrary: fc.record({ type: fc.constant('command' as const), use: uses }) },
   // Somebody sets the time of day of the first machine.
@@ -86,6 +86,7 @@ export const histories = fc.record({
   ),
 });
 
-type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;
-export type Use = Value<typeof uses>;
+export type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;
+type AnyUse = Value<typeof uses>;
+export type Use = Partial<AnyUse> & Pick<AnyUse, 'command' | 'machine' | 'apiKey' | 'network'>;
 export type History = Value<typeof histories>;

@@ -17,7 +17,10 @@ export const recordsOn = ({ lines }: Pick<Machine, 'lines'>): JournalRecord[] =>
 /** A machine's journal as one command uses it. */
 export function createMemoryJournal(
   { lines, clock }: Machine,
-  { writeFaults, isUnreadable }: { writeFaults: readonly WriteFault[]; isUnreadable: boolean },
+  {
+    writeFaults = [],
+    isUnreadable = false,
+  }: { writeFaults?: WriteFault[]; isUnreadable?: boolean },
 ): Journal {
   const faults = [...writeFaults];
   let cached: JournalEntry[] | undefined;

@@ -104,7 +104,9 @@ export function createService(traits: Traits, time: Time) {
     const id = `${apiKey} ${traits.isKeyOfAutomation ? automation.projectId : ''} ${key}`;
     const stored = traits.ignoresKeys ? undefined : keys.get(id);
     const isKnown = stored && time.nowMs() - stored.sinceMs <= rememberedMs;
-    const isBusy = runs.some((run) => isActive(run) && isSameAutomation(run.automation, automation));
+    const isBusy = runs.some(
+      (run) => isActive(run) && isSameAutomation(run.automation, automation),
+    );
     if (isBusy && traits.looksFirstFor === 'active run') return refused('already_active');
     if (isKnown) return replay(stored, request);
 

@@ -1,81 +1,88 @@
 import { setMaxListeners } from 'node:events';
+import fc from 'fast-check';
 import { expect } from 'vitest';
-import {
-  type Answer,
-  type Failure,
-  type FailureKind,
-  failure,
-  rowOf,
-} from '../../src/run/failure.ts';
+import { type Answer, type FailureKind, failure, rowOf } from '../../src/run/failure.ts';
 import type { Ports } from '../../src/run/ports.ts';
 import type { RunReport, StoppedReport } from '../../src/run/report.ts';
-import type { RunStatus } from '../../src/run/run.ts';
+import type { RunResult, RunStatus } from '../../src/run/run.ts';
 import { type WatchOptions, watchRun } from '../../src/run/watch-run.ts';
-import { createMachine, createRandom, createTime, minuteMs } from './time.ts';
+import { hours, seldom, type Value } from './histories.ts';
+import { createMachine, createRandom, createTime, hourMs, minuteMs, secondMs } from './time.ts';
 
-/** What one request gets, or some requests in a row. After the last of a script it is COMPLETED. */
-export interface Reply {
-  tookMs: number;
-  /** Undefined: RUNNING. */
-  failure: FailureKind | undefined;
-  retryAfterMs: number | undefined;
-  times: number;
-}
+const failures = fc.constantFrom<FailureKind[]>(
+  'unreachable',
+  'tls',
+  'no_response',
+  'server_error',
+  'redirected',
+  'rate_limited',
+  'unauthorized',
+  'not_found',
+);
+/** What requests get, one or more in a row: a failure, or RUNNING. In the end, COMPLETED. */
+const replies = fc.array(
+  fc.record({
+    times: fc.constantFrom(1, 1, 5, 100),
+    tookMs: fc.constantFrom(0, 50, 50, 5 * secondMs, 29 * secondMs, hourMs),
+    failure: fc.oneof(fc.constant(undefined), { weight: 3, arbitrary: failures }),
+    retryAfterMs: seldom(hours(0.001, 0.02, 0.15, 0.2, 2)),
+  }),
+  { maxLength: 6 },
+);
 
-export interface Watch {
-  seed: number;
-  statuses: Reply[];
-  results: Reply[];
-  sleeps: { atMs: number; ms: number }[];
-  countsSleep: boolean;
-  options: WatchOptions;
-}
+export const watches = fc.record({
+  seed: fc.nat(),
+  statuses: replies,
+  results: replies,
+  countsSleep: fc.boolean(),
+  sleeps: fc.array(fc.record({ atMs: fc.nat(hourMs), ms: hours(0.01, 1, 9) }), { maxLength: 3 }),
+  options: fc.record<WatchOptions>({
+    patienceMs: fc.constantFrom(0, secondMs, 30 * secondMs, 10 * minuteMs),
+    isPatienceGiven: fc.boolean(),
+    deadlineMs: fc.constantFrom(minuteMs, hourMs, 3 * hourMs, Number.POSITIVE_INFINITY),
+    isAccepted: fc.boolean(),
+    isRecorded: fc.boolean(),
+  }),
+});
+type Watch = Value<typeof watches>;
+type Reply = Value<typeof replies>[number];
 
-interface Moment {
-  elapsedMs: number;
-  /** Without the time asleep. */
-  awakeMs: number;
-}
-
+/** One request. The two clocks differ by the time asleep, if the machine counts it. */
 interface Request {
-  answer: Answer<RunStatus>;
+  answer: Answer<RunStatus & RunResult>;
   started: Moment;
   ended: Moment;
 }
+interface Moment {
+  elapsedMs: number;
+  awakeMs: number;
+}
+type Report = RunReport | StoppedReport;
 
-export const requestTimeoutMs = 30_000;
+const requestTimeoutMs = 30_000;
 const maxRetryAfterMs = 10 * minuteMs;
 /** What is kept of the patience for a last attempt. */
 export const lastAttemptMs = 1000;
+/** Sums of fractions aren't exact. */
+const blurMs = 0.001;
 
-/** One machine, and the ports of a command on it that only asks. */
+/** A machine, and the ports of a command on it that only asks. */
 export function createAsker(seed: number, countsSleep: boolean) {
   const time = createTime();
   const machine = createMachine(time, countsSleep);
+  const { clock } = machine;
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
-  const { clock } = machine;
-  const ports = {
-    journal: { appendStatus() {} },
-    clock,
-    random: createRandom(seed),
-    signal,
-    requestTimeoutMs,
-    turn: async () => {},
-    emit() {},
-  } as unknown as Ports;
-  const now = (): Moment => ({
-    elapsedMs: clock.elapsedMs(),
-    awakeMs: time.nowMs() - machine.sleptMs,
-  });
-  const wait = (ms: number) => clock.sleep(ms, signal);
-  return { time, machine, ports, now, wait };
+  const random = createRandom(seed);
+  const common = { clock, random, signal, requestTimeoutMs, turn: async () => {}, emit() {} };
+  const ports = { ...common, journal: { appendStatus() {} } } as unknown as Ports;
+  const now = () => ({ elapsedMs: clock.elapsedMs(), awakeMs: time.nowMs() - machine.sleptMs });
+  return { time, machine, ports, now, wait: (ms: number) => clock.sleep(ms, signal) };
 }
 
 /** Watches a run in simulated time, and checks what must hold whatever the service does. */
 export async function checkWatch(watch: Watch): Promise<void> {
   const { time, machine, ports, now, wait } = createAsker(watch.seed, watch.countsSleep);
-
   const ask = (replies: Reply[], requests: Request[]) => {
     const script = replies.flatMap((reply) => Array<Reply>(reply.times).fill(reply));
     return async (_: unknown, timeoutMs: number) => {
@@ -89,121 +96,99 @@ export async function checkWatch(watch: Watch): Promise<void> {
   };
   const statuses: Request[] = [];
   const results: Request[] = [];
-  ports.service = {
-    ...ports.service,
-    status: ask(watch.statuses, statuses),
-    result: ask(watch.results, results) as Ports['service']['result'],
-  };
+  const status = ask(watch.statuses, statuses);
+  ports.service = { ...ports.service, status, result: ask(watch.results, results) };
   for (const { atMs, ms } of watch.sleeps) time.after(atMs, () => machine.sleep(ms));
   const run = { automation: { projectId: 'project', name: 'nightly' }, executionId: 'run-1' };
-  let ended: { report: RunReport | StoppedReport; elapsedMs: number } | undefined;
-  watchRun(run, watch.options, ports).then((report) => {
-    ended = { report, ...now() };
+  let report: Report | undefined;
+  let endedMs = 0;
+  watchRun(run, watch.options, ports).then((value) => {
+    report = value;
+    endedMs = now().elapsedMs;
   });
   await time.pass();
-
-  if (!ended) return expect.unreachable('the watch has an end');
-  const { report, elapsedMs } = ended;
-  checkRetryAfter(statuses);
-  checkDeadline(watch, report, statuses, elapsedMs);
-  checkStatuses(watch, report, statuses);
-  const hasTime = elapsedMs < watch.options.deadlineMs;
-  if (report.kind === 'run') checkResults(watch, report, results, hasTime);
+  if (!report) return expect.unreachable('the watch has no end');
+  checkTimes(watch, report, statuses, endedMs);
+  checkEnd(watch, report, statuses);
+  if (report.kind === 'run') checkResult(watch, report, results, endedMs);
 }
 
-function answerOf(reply: Reply | undefined, timeoutMs: number): Answer<RunStatus> {
-  if (!reply) return { ok: true, value: { status: 'COMPLETED', isFinal: true, document: {} } };
+function answerOf(reply: Reply | undefined, timeoutMs: number): Request['answer'] {
+  const value = { status: 'COMPLETED', isFinal: true, output: null, document: {} };
+  if (!reply) return { ok: true, value };
   const { tookMs, retryAfterMs } = reply;
   if (tookMs > timeoutMs) return { ok: false, failure: failure('no_response') };
   if (reply.failure) return { ok: false, failure: failure(reply.failure, { retryAfterMs }) };
-  return { ok: true, value: { status: 'RUNNING', isFinal: false, retryAfterMs, document: {} } };
+  return { ok: true, value: { ...value, status: 'RUNNING', isFinal: false, retryAfterMs } };
 }
 
 const retryAfterOf = ({ answer }: Request) =>
-  Math.min((answer.ok ? answer.value : answer.failure).retryAfterMs ?? 0, maxRetryAfterMs);
+  (answer.ok ? answer.value : answer.failure).retryAfterMs ?? 0;
+const sleptMs = ({ countsSleep, sleeps }: Watch, maxMs: number) =>
+  countsSleep ? sleeps.reduce((sum, { ms }) => sum + Math.min(ms, maxMs), 0) : 0;
 
-function checkRetryAfter(requests: Request[]): void {
-  for (const [index, request] of requests.slice(0, -1).entries()) {
-    const pauseMs = (requests[index + 1]?.started.elapsedMs ?? 0) - request.ended.elapsedMs;
-    expect(pauseMs, 'the pause').toBeGreaterThanOrEqual(retryAfterOf(request) - 0.001);
+/** No poll comes before `Retry-After`, and the last one at the deadline. */
+function checkTimes(watch: Watch, report: Report, statuses: Request[], endedMs: number): void {
+  const nextMs = statuses.map(
+    (each) => each.ended.elapsedMs + Math.min(retryAfterOf(each), maxRetryAfterMs) - blurMs,
+  );
+  for (const [index, { started }] of statuses.slice(1).entries()) {
+    expect(started.elapsedMs).toBeGreaterThanOrEqual(nextMs[index] ?? 0);
   }
-}
-
-/** How much of the time asleep may count, if the machine's clock goes on. */
-const blurMs = ({ countsSleep, sleeps }: Watch, maxMs = Number.POSITIVE_INFINITY) =>
-  0.001 + (countsSleep ? sleeps.reduce((sum, { ms }) => sum + Math.min(ms, maxMs), 0) : 0);
-
-function checkDeadline(
-  watch: Watch,
-  report: RunReport | StoppedReport,
-  statuses: Request[],
-  elapsedMs: number,
-): void {
   const { deadlineMs } = watch.options;
   const requests = report.kind === 'run' ? 2 : 1;
-  const lateMs = elapsedMs - deadlineMs;
-  expect(lateMs, 'too late').toBeLessThanOrEqual(requests * requestTimeoutMs + blurMs(watch));
+  const lateMs = endedMs - deadlineMs - sleptMs(watch, Number.POSITIVE_INFINITY);
+  expect(lateMs, 'too late').toBeLessThanOrEqual(requests * requestTimeoutMs);
   if (report.kind !== 'stopped' || report.failure.kind !== 'timeout') return;
-  expect(lateMs, 'too early').toBeGreaterThanOrEqual(-0.001);
-  const last = statuses.at(-1) as Request;
-  const nextMs = last.ended.elapsedMs + retryAfterOf(last) + 0.001;
-  expect(nextMs, 'the last poll').toBeGreaterThanOrEqual(deadlineMs);
+  expect(endedMs + blurMs, 'too early').toBeGreaterThanOrEqual(deadlineMs);
+  expect((nextMs.at(-1) ?? 0) + 2 * blurMs, 'no last poll').toBeGreaterThanOrEqual(deadlineMs);
 }
 
 /** After the first valid answer an outage ends nothing. */
-function checkStatuses(watch: Watch, report: RunReport | StoppedReport, statuses: Request[]): void {
-  const { isAccepted, isPatienceGiven, isRecorded } = watch.options;
-  const firstHeard = isAccepted ? -1 : statuses.findIndex(({ answer }) => answer.ok);
-  const isHeard = (index: number) => firstHeard < index && (isAccepted || firstHeard >= 0);
-  const isFree = (why: Failure, index: number) =>
-    isHeard(index) && rowOf(why).retry && !isPatienceGiven;
+function checkEnd({ options, ...watch }: Watch, report: Report, statuses: Request[]): void {
+  const { isAccepted, isPatienceGiven, isRecorded } = options;
   const isFinal = statuses.map(({ answer }) => answer.ok && answer.value.isFinal);
-  expect(isFinal.indexOf(true), 'once final, always final').toBe(
-    report.kind === 'run' ? statuses.length - 1 : -1,
-  );
-  const why = report.kind === 'stopped' ? report.failure : undefined;
-  const hasGivenUp = why !== undefined && why.kind !== 'timeout';
-  if (hasGivenUp) expect(isFree(why, statuses.length - 1), 'ended by an outage').toBe(false);
+  const lastIndex = statuses.length - 1;
+  expect(isFinal.indexOf(true)).toBe(report.kind === 'run' ? lastIndex : -1);
+
+  const firstValid = statuses.findIndex(({ answer }) => answer.ok);
+  const isHeard = (index: number) => isAccepted || (firstValid >= 0 && firstValid < index);
+  const isFree = ({ answer }: Request, index: number) =>
+    answer.ok || (isHeard(index) && rowOf(answer.failure).retry && !isPatienceGiven);
+  const why = report.kind === 'stopped' && report.failure.kind !== 'timeout' && report.failure;
   const mayPass =
-    why !== undefined &&
-    (isHeard(statuses.length - 1) || rowOf(why).retry || (isRecorded && why.kind === 'not_found'));
-  checkPatience(watch, statuses, isFree, hasGivenUp && mayPass);
+    why && (isHeard(lastIndex) || rowOf(why).retry || (isRecorded && why.kind === 'not_found'));
+  if (why) expect(isFree(statuses[lastIndex] as Request, lastIndex)).toBe(false);
+  checkPatience({ options, ...watch }, statuses, isFree, mayPass === true);
 }
 
-function checkResults(watch: Watch, report: RunReport, results: Request[], hasTime: boolean): void {
-  expect(report.status?.status).toBe('COMPLETED');
-  expect(report.result === undefined).toBe(report.resultFailure !== undefined);
-  const requests = results.map((each): Request => {
-    const { answer } = each;
-    return answer.ok && !answer.value.isFinal
-      ? { ...each, answer: { ok: false, failure: failure('in_progress') } }
-      : each;
-  });
-  checkPatience(watch, requests, () => false, report.resultFailure !== undefined && hasTime);
+/** Once final, always final, whatever the result is. */
+function checkResult(watch: Watch, report: RunReport, results: Request[], endedMs: number): void {
+  const { status, result, resultFailure } = report;
+  expect(status?.status).toBe('COMPLETED');
+  expect(result?.isFinal ?? resultFailure).toBeTruthy();
+  const hasGivenUp = resultFailure !== undefined && endedMs < watch.options.deadlineMs;
+  checkPatience(watch, results, ({ answer }) => answer.ok && answer.value.isFinal, hasGivenUp);
 }
 
-/** Silence lasts for the patience, neither longer nor less. */
+/** Silence lasts for the patience, and the time asleep doesn't count. */
 function checkPatience(
   watch: Watch,
   requests: Request[],
-  isFree: (why: Failure, index: number) => boolean,
+  isFree: (request: Request, index: number) => boolean,
   hasGivenUp: boolean,
 ): void {
   const { patienceMs } = watch.options;
   let sinceMs: number | undefined;
-  for (const [index, { answer, started }] of requests.entries()) {
-    if (sinceMs !== undefined) {
-      expect(started.awakeMs - sinceMs, 'silence').toBeLessThanOrEqual(patienceMs);
-    }
-    if (answer.ok || isFree(answer.failure, index)) sinceMs = undefined;
-    else sinceMs ??= started.awakeMs;
+  for (const [index, request] of requests.entries()) {
+    const { awakeMs } = request.started;
+    expect(awakeMs - (sinceMs ?? awakeMs), 'too long').toBeLessThanOrEqual(patienceMs);
+    sinceMs = isFree(request, index) ? undefined : (sinceMs ?? awakeMs);
   }
   const last = requests.at(-1);
-  if (!hasGivenUp || !last || last.answer.ok) return;
-  const silentMs = last.ended.awakeMs - (sinceMs ?? last.started.awakeMs);
-  const askedMs = last.answer.failure.retryAfterMs ?? 0;
+  if (!hasGivenUp || !last) return;
   // An attempt or a pause in which the machine slept counts for what it was meant to take.
   const longestMs = Math.max(requestTimeoutMs, ...requests.map(retryAfterOf));
-  const spentMs = silentMs + askedMs + blurMs(watch, longestMs);
-  expect(spentMs, 'given up').toBeGreaterThanOrEqual(patienceMs - lastAttemptMs);
+  const silentMs = last.ended.awakeMs - (sinceMs ?? 0) + sleptMs(watch, longestMs) + blurMs;
+  expect(silentMs + retryAfterOf(last)).toBeGreaterThanOrEqual(patienceMs - lastAttemptMs);
 }

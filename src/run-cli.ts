@@ -6,7 +6,8 @@ import { problemReport } from './output/message.ts';
 import { print } from './output/print.ts';
 import { createProgress } from './output/progress.ts';
 import { exitCodeOf, exitNameOfSeveral } from './run/exit-codes.ts';
-import { exitNameOf, Problem } from './run/report.ts';
+import { exitNameOf, Problem, type Report } from './run/report.ts';
+import { cleanLine } from './text/clean.ts';
 
 /** The world before a command line was read. */
 export type World = Omit<Context, 'command' | 'flags' | 'emit'>;
@@ -67,28 +68,30 @@ async function execute(
     progress.stop();
   }
   await print(result, context, progress.warnings);
-  result.afterPrint?.();
+  const unwritten = (await world.stdout.flush()) ?? (await world.stderr.flush());
+  if (!unwritten) result.afterPrint?.();
   const name = exitNameOfSeveral(result.reports.map(exitNameOf));
-  const exitCode = await withOutput(result.exitCode ?? exitCodeOf(name, world.signal), world);
-  if (await world.stdout.flush()) nameUnprintedRuns(result, world);
-  return exitCode;
+  return withOutput(result.exitCode ?? exitCodeOf(name, world.signal), world, result.reports);
 }
 
-/** Output that couldn't be written replaces a 0. */
-async function withOutput(exitCode: number, { stdout }: World): Promise<number> {
+/** Output that couldn't be written replaces a 0. A run is never lost, even if its id can't be. */
+async function withOutput(
+  exitCode: number,
+  { stdout, stderr }: World,
+  reports: readonly Report[] = [],
+): Promise<number> {
   const error = await stdout.flush();
-  if (!error || exitCode !== 0) return exitCode;
-  return exitCodeOf('code' in error && error.code === 'EPIPE' ? 'pipe_closed' : 'io_error');
-}
-
-/** A run is never lost, even if its id can't be written to stdout. */
-function nameUnprintedRuns({ reports }: CommandResult, { stderr }: World): void {
-  for (const report of reports) {
-    if (report.kind === 'done' || !report.trigger || report.executionId === undefined) continue;
-    stderr.write(
-      `runctl: the output couldn't be written; run ${report.executionId} of ${report.automation.name} continues\n`,
-    );
+  if (!error) return exitCode;
+  const runs = reports.flatMap((report) =>
+    report.kind !== 'done' && report.trigger && report.executionId !== undefined
+      ? `  ${cleanLine(report.automation.name)} is run ${report.executionId}\n`
+      : [],
+  );
+  const hasReaderLeft = 'code' in error && error.code === 'EPIPE';
+  if (!hasReaderLeft || runs.length > 0) {
+    stderr.write(`runctl: the output couldn't be written: ${error.message}\n${runs.join('')}`);
   }
+  return exitCode || exitCodeOf(hasReaderLeft ? 'pipe_closed' : 'io_error');
 }
 
 function forEachCommand(command: Command, change: (command: Command) => void): void {

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failure } from '../src/run/failure.ts';
 import { retry } from '../src/run/retry.ts';
+import { minuteMs } from '../src/run/time.ts';
 import { checkWorld } from './core/checks.ts';
 import { play } from './core/commands.ts';
 import { type History, histories } from './core/histories.ts';
-import { minuteMs } from './core/time.ts';
+
 import { checkWatch, createAsker, lastAttemptMs, watches } from './core/watch.ts';
 
 // A failure prints its seed: RUNCTL_SEED=<seed> plays the same histories again.

@@ -77,27 +77,38 @@ export const run = (status: string, fields: object = {}, id = executionId) => ({
 });
 
 export const accepted = json(201, run('RUNNING'));
-export const running = json(200, run('RUNNING'));
-export const completed = json(200, run('COMPLETED'));
-export const failed = json(200, run('FAILED'));
 export const acceptedAs = (id: string) => json(201, run('RUNNING', {}, id));
-export const statusOf = (status: string, fields: object = {}, id = executionId) =>
-  json(200, run(status, fields, id));
+
+const idIn = ({ path }: Request) => /executions\/([^/]+)/.exec(path)?.[1];
+
+/** The status of the run that is asked for. */
+export const statusOf =
+  (status: string, fields: object = {}, id?: string): Response =>
+  (request, ...args) =>
+    json(200, run(status, fields, id ?? idIn(request)))(request, ...args);
+export const running = statusOf('RUNNING');
+export const completed = statusOf('COMPLETED');
+export const failed = statusOf('FAILED');
 export const alreadyActive = json(422, { code: 'runAlreadyActive', message: 'It is running' });
 export const notFound = json(422, { code: 'notFound', message: 'There is no such execution' });
 
 const summary = { stepCount: 3, succeededSteps: 3, failedSteps: 0, skippedSteps: 0 };
-export const resultOf = (status: string, fields: object = {}) =>
-  json(200, {
-    executionId,
-    ...automation,
-    status,
-    output: status === 'COMPLETED' ? 'The report was sent to 3 people.' : null,
-    summary,
-    error: null,
-    completedAt: new Date(noonMs + 302_000).toISOString(),
-    ...fields,
-  });
+/** The result of the run that is asked for. */
+export const resultOf =
+  (status: string, fields: object = {}): Response =>
+  (request, ...args) => {
+    const document = {
+      executionId: idIn(request),
+      ...automation,
+      status,
+      output: status === 'COMPLETED' ? 'The report was sent to 3 people.' : null,
+      summary,
+      error: null,
+      completedAt: new Date(noonMs + 302_000).toISOString(),
+      ...fields,
+    };
+    return json(200, document)(request, ...args);
+  };
 export const output = resultOf('COMPLETED');
 export const failedResult = resultOf('FAILED', {
   summary: { ...summary, succeededSteps: 2, failedSteps: 1 },
@@ -109,7 +120,7 @@ interface Given {
   trigger?: Response[];
   status?: Response[];
   result?: Response[];
-  /** Instead of the above, for the runs with these ids. By default they have completed. */
+  /** Instead of the above, for the runs with these ids. */
   runs?: Record<string, { status?: Response[]; result?: Response[] }>;
   /** Instead of the base URL, API key and project in the environment. */
   env?: Record<string, string | undefined>;
@@ -209,8 +220,8 @@ async function serve(script: Given, requests: Request[], world: TestWorld): Prom
     result: [...result],
   };
   for (const [id, own] of Object.entries(runs)) {
-    left[`status ${id}`] = [...(own.status ?? [statusOf('COMPLETED', {}, id)])];
-    left[`result ${id}`] = [...(own.result ?? [resultOf('COMPLETED', { executionId: id })])];
+    left[`status ${id}`] = [...(own.status ?? [completed])];
+    left[`result ${id}`] = [...(own.result ?? [output])];
   }
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
@@ -222,8 +233,7 @@ async function serve(script: Given, requests: Request[], world: TestWorld): Prom
       requests.push(request);
       const endpoint =
         method === 'POST' ? 'trigger' : path.endsWith('/result') ? 'result' : 'status';
-      const [, id] = /executions\/([^/]+)/.exec(path) ?? [];
-      const responses = left[`${endpoint} ${id}`] ?? left[endpoint] ?? [];
+      const responses = left[`${endpoint} ${idIn(request)}`] ?? left[endpoint] ?? [];
       const next = responses.length > 1 ? responses.shift() : responses[0];
       next?.(request, response, world);
     });

@@ -52,17 +52,6 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ [a-z-]+ +COMPLETED .*){3}$/);
   });
 
-  test('Ctrl-C leaves the message alone', async ({ expect }) => {
-    const { env } = await serve();
-    const terminal = openTerminal(follow, env);
-    await terminal.sees(/RUNNING for/);
-    terminal.type('\u0003');
-    expect(await terminal.exit).toMatchObject({ signal: 2 });
-    expect(await terminal.text()).toMatch(
-      /^(\^C)?runctl: nightly continues, .*\n {2}→ runctl watch/,
-    );
-  });
-
   test('2 kB are written to it in 10 s at most', async ({ expect }) => {
     const { env } = await serve();
     const names = Array.from({ length: 12 }, (_, n) => `name-of-some-length-${n}`);
@@ -100,28 +89,30 @@ describe.concurrent('a terminal', () => {
   });
 });
 
-/** How many processes of each command are killed. */
-const kills = Number(process.env.RUNCTL_KILLS ?? 10);
+/** How many processes of each command are killed, a multiple of 4. */
+const kills = Number(process.env.RUNCTL_KILLS ?? 12);
 
 describe.concurrent('kill -9 at any moment', { timeout: 30_000 + 1000 * kills }, () => {
   const preload = withPreload(join(import.meta.dirname, 'kill-at.cjs'));
 
-  /** Runs commands, four at once, and kills each at another moment. */
+  /** Runs commands, four at once, and kills each at another of so many moments. */
   async function killEach(
     env: NodeJS.ProcessEnv,
-    moments: number,
+    momentCount: number,
     argsOf: (n: number) => string[] | Promise<string[]>,
   ): Promise<void> {
-    const left = Array.from({ length: kills }, (_, n) => n);
-    const runNext = async () => {
-      for (let n = left.shift(); n !== undefined; n = left.shift()) {
-        const args = await argsOf(n);
-        const killed = { ...env, ...preload, KILL_AT: `${(n * 7) % moments}` };
-        await run([...runctl, ...args], { env: killed });
-      }
+    const killOne = async (n: number) => {
+      const args = await argsOf(n);
+      const moment = { ...preload, KILL_AT: `${(n * 7) % momentCount}` };
+      await run([...runctl, ...args], { ...env, ...moment });
     };
-    await Promise.all([runNext(), runNext(), runNext(), runNext()]);
+    for (let n = 0; n < kills; n += 4) {
+      await Promise.all([n, n + 1, n + 2, n + 3].map(killOne));
+    }
   }
+
+  const listOf = async (env: NodeJS.ProcessEnv) =>
+    (await run([...runctl, 'list', '--offline', '--since', '1h'], env)).stdout;
 
   /** A trigger arrives at the service. Returns the id of its run. */
   async function post(env: NodeJS.ProcessEnv, name: string, key: string): Promise<string> {
@@ -137,7 +128,7 @@ describe.concurrent('kill -9 at any moment', { timeout: 30_000 + 1000 * kills },
 
   /** A journal with one unknown trigger, and a function that adds records like its own. */
   async function withUnknown(service: Awaited<ReturnType<typeof serve>>) {
-    await run(trigger, { env: { ...service.env, ...preload, KILL_AT: '3' } });
+    await run(trigger, { ...service.env, ...preload, KILL_AT: '3' });
     const [file = ''] = readdirSync(service.journal);
     const [sent] = recordsIn(service.journal);
     return (fields: object) =>
@@ -153,13 +144,13 @@ describe.concurrent('kill -9 at any moment', { timeout: 30_000 + 1000 * kills },
       `${n % 3 === 0 ? 'lossy' : 'good'}-${n}`,
       '--watch',
     ]);
-    const recovered = await run([...runctl, 'recover'], { env });
-    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    const recovered = await run([...runctl, 'recover'], env);
+    const listed = await listOf(env);
     const sent = recordsIn(journal).filter(({ type, repeats }) => type === 'sent' && !repeats);
     const names = runs().map(({ automation }) => automation.name);
     expect(names.toSorted()).toEqual(sent.map(({ name }) => name).toSorted());
     const ids = runs().map(({ executionId }) => executionId);
-    expect(ids.filter((id) => !listed.stdout.includes(id))).toEqual([]);
+    expect(ids.filter((id) => !listed.includes(id))).toEqual([]);
     expect(recovered.exitCode).toBe(0);
   });
 
@@ -173,12 +164,12 @@ describe.concurrent('kill -9 at any moment', { timeout: 30_000 + 1000 * kills },
       add({ id: `sent-${n}`, key, name });
       return ['recover'];
     });
-    const recovered = await run([...runctl, 'recover'], { env });
-    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    const recovered = await run([...runctl, 'recover'], env);
+    const listed = await listOf(env);
     const names = runs().map(({ automation }) => automation.name);
     expect(new Set(names).size).toBe(kills + 1);
     expect(names).toHaveLength(kills + 1);
-    expect(runs().filter(({ executionId: id }) => !listed.stdout.includes(id))).toEqual([]);
+    expect(runs().filter(({ executionId: id }) => !listed.includes(id))).toEqual([]);
     expect(recovered.exitCode).toBe(0);
   });
 
@@ -186,16 +177,16 @@ describe.concurrent('kill -9 at any moment', { timeout: 30_000 + 1000 * kills },
     const service = await serve({}, fast);
     const { env } = service;
     const add = await withUnknown(service);
-    await run([...runctl, 'recover'], { env });
+    await run([...runctl, 'recover'], env);
     await killEach(env, 12, async (n) => {
       const [name, key] = [`left-${n}`, `key-${n}`];
       add({ type: 'accepted', key, name, executionId: await post(env, name, key) });
       return ['watch', '--all'];
     });
-    const watched = await run([...runctl, 'watch', '--all'], { env });
-    const listed = await run([...runctl, 'list', '--offline', '--since', '1h'], { env });
+    const watched = await run([...runctl, 'watch', '--all'], env);
+    const listed = await listOf(env);
     expect(watched.exitCode).toBe(0);
-    const completed = listed.stdout.split('\n').filter((row) => row.includes('\tCOMPLETED\t'));
+    const completed = listed.split('\n').filter((row) => row.includes('\tCOMPLETED\t'));
     expect(completed).toHaveLength(kills + 1);
   });
 });
@@ -205,10 +196,7 @@ describe.concurrent('a signal', () => {
     '%s ends `trigger --watch` by itself, and the message says how to go on',
     async (name, { expect }) => {
       const { env, runs } = await serve();
-      const ended = await run(follow, {
-        env,
-        onRun: (child) => child.kill(name),
-      });
+      const ended = await run(follow, env, (child) => child.kill(name));
       expect(ended).toMatchObject({ exitCode: null, signal: name, stdout: '' });
       expect(ended.stderr).toContain(
         `→ runctl watch ${projectId}/nightly/${runs()[0]?.executionId}`,
@@ -219,7 +207,7 @@ describe.concurrent('a signal', () => {
   test('a second signal ends a command that the first one does not end', async ({ expect }) => {
     const output = 'x'.repeat(1_000_000);
     const { env } = await serve({ '*': { output } }, fast);
-    await run(trigger, { env });
+    await run(trigger, env);
     // Nobody reads more of its output than one piece.
     const [file = '', ...args] = [...runctl, 'result', '@'];
     const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -232,23 +220,22 @@ describe.concurrent('a signal', () => {
 
   test.skipIf(!hasNamespaces)('as PID 1 it exits with 128+n', async ({ expect }) => {
     const { env } = await serve();
-    const ended = await run(['unshare', '-r', '--pid', '--fork', ...follow], {
-      env,
-      onRun: ({ pid }) => {
-        const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-        process.kill(Number(first), 'SIGTERM');
-      },
+    const command = ['unshare', '-r', '--pid', '--fork', ...follow];
+    const ended = await run(command, env, ({ pid }) => {
+      const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+      process.kill(Number(child), 'SIGTERM');
     });
     expect(ended).toMatchObject({ exitCode: 143, signal: null });
   });
 
-  test('one Ctrl-C ends the loop of a shell', async ({ expect }) => {
+  test('one Ctrl-C ends the loop of a shell, and leaves a message alone', async ({ expect }) => {
     const { env, runs } = await serve();
-    const loop = `while true; do "$@"; sleep 0.1; done`;
+    const loop = 'while true; do "$@"; sleep 0.1; done';
     const terminal = openTerminal(['bash', '-c', loop, 'bash', ...follow], env);
     await terminal.sees(/nightly RUNNING/);
     terminal.type('\u0003');
     expect(await terminal.exit).toMatchObject({ signal: 2 });
+    expect(await terminal.text()).toMatch(/^(\^C)?runctl: nightly continues, .*\n.*→ runctl watch/);
     expect(runs()).toHaveLength(1);
   });
 });
@@ -261,9 +248,8 @@ describe.concurrent('what cannot be written', () => {
       const script = `mkdir "$FULL"; mount -t tmpfs -o size=4k none "$FULL"; mkdir "$FULL/journal"
       head -c 4096 /dev/zero > "$FULL/journal/00000001.jsonl"; exec "$@"`;
       const full = join(temporaryFolder(), 'full');
-      const ended = await run(['unshare', '-rm', 'sh', '-c', script, 'sh', ...trigger], {
-        env: { ...env, FULL: full, RUNCTL_STATE_DIR: full },
-      });
+      const command = ['unshare', '-rm', 'sh', '-c', script, 'sh', ...trigger];
+      const ended = await run(command, { ...env, FULL: full, RUNCTL_STATE_DIR: full });
       expect(ended).toMatchObject({ exitCode: 0, stdout: `${runs()[0]?.executionId}\n` });
       expect(ended.stderr).toMatch(
         /^runctl: warning: the journal in .* ENOSPC: no space left .*\n$/,
@@ -276,9 +262,12 @@ describe.concurrent('what cannot be written', () => {
     ['that nobody reads', '"$@" | true; exit $PIPESTATUS', 141],
   ] as const)('with a stdout %s the id is on stderr', async ([, script, exitCode], { expect }) => {
     const { env, runs } = await serve();
-    const ended = await run(['bash', '-c', script, 'bash', ...trigger], { env });
+    const ended = await run(['bash', '-c', script, 'bash', ...trigger], env);
     expect(ended).toMatchObject({ exitCode, stdout: '' });
-    expect(ended.stderr).toMatch(new RegExp(`^runctl: .*${runs()[0]?.executionId}.*\n$`));
+    const id = runs()[0]?.executionId;
+    expect(ended.stderr).toMatch(
+      new RegExp(`^runctl: .* written: .*\n {2}nightly is run ${id}\n$`),
+    );
   });
 
   test.for([
@@ -294,7 +283,7 @@ describe.concurrent('what cannot be written', () => {
     const { env } = await serve();
     const path = join(temporaryFolder(), 'preload.cjs');
     writeFileSync(path, script);
-    const ended = await run([...follow, '--quiet'], { env: { ...env, ...withPreload(path) } });
+    const ended = await run([...follow, '--quiet'], { ...env, ...withPreload(path) });
     expect(ended).toMatchObject({ exitCode: 70, stdout: '' });
     expect(ended.stderr).toMatch(/^runctl: a bug: .*\n$/);
   });
@@ -320,7 +309,7 @@ describe.concurrent('the journal', () => {
     });
     const append = [process.execPath, join(folder, 'append.cjs'), journal];
     const names = [...'abcdefgh'];
-    await Promise.all(names.map((name) => run([...append, name], { env: {} })));
+    await Promise.all(names.map((name) => run([...append, name], {})));
     const numbers = Array.from({ length: lineCount }, (_, n) => n);
     const lines = names.flatMap((name) => numbers.map((n) => name + n + '.'.repeat(n * n)));
     expect(linesIn(journal).toSorted()).toEqual(lines.toSorted());
@@ -330,7 +319,7 @@ describe.concurrent('the journal', () => {
   test("is its owner's alone", async ({ expect }) => {
     const { env, journal } = await serve();
     env.RUNCTL_STATE_DIR = join(journal, 'state');
-    await run(['sh', '-c', 'umask 000; exec "$@"', 'sh', ...trigger], { env });
+    await run(['sh', '-c', 'umask 000; exec "$@"', 'sh', ...trigger], env);
     const paths = ['', '/journal', '/journal/00000001.jsonl'];
     const modes = paths.map((path) => statSync(env.RUNCTL_STATE_DIR + path).mode & 0o777);
     expect(modes).toEqual([0o700, 0o700, 0o600]);
@@ -342,21 +331,19 @@ test.concurrent('the package, installed without a network, works for cron', asyn
   const { PATH } = process.env;
   const env = { PATH, HOME: folder, npm_config_offline: 'true', npm_config_prefix: folder };
   const pack = ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder, root];
-  const { stdout } = await run(pack, { env });
+  const { stdout } = await run(pack, env);
   const install = ['npm', 'install', '--global', '--silent', join(folder, stdout.trim())];
-  expect(await run(install, { env })).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await run(install, env)).toMatchObject({ exitCode: 0, stderr: '' });
   const program = join(folder, 'bin/runctl');
-  const printed = await run([program, '--version'], { env: { PATH } });
+  const printed = await run([program, '--version'], { PATH });
   expect(printed).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
 
   const line = 'umask 077; exec runctl emulator --speed 20 -- runctl trigger nightly --watch';
   const watched = await run(['sh', '-c', line], {
-    env: {
-      PATH: `${join(folder, 'bin')}:${PATH}`,
-      HOME: '/nonexistent',
-      RUNCTL_STATE_DIR: join(folder, 'state'),
-      RUNCTL_CONFIG_DIR: join(folder, 'config'),
-    },
+    PATH: `${join(folder, 'bin')}:${PATH}`,
+    HOME: '/nonexistent',
+    RUNCTL_STATE_DIR: join(folder, 'state'),
+    RUNCTL_CONFIG_DIR: join(folder, 'config'),
   });
   expect(watched.exitCode).toBe(0);
   expect(watched.stdout).toContain('nightly COMPLETED in ');

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +11,8 @@ import { emulatorApiKey, startEmulator } from '../src/emulator/server.ts';
 import type { Automations } from '../src/emulator/service.ts';
 import { projectId } from './given.ts';
 
-const entry = join(import.meta.dirname, '../bin/runctl.js');
 /** The built program, as words of a command. */
-export const runctl = [process.execPath, entry];
-/** For whatever waits for a process, on a machine that is busy. */
-export const patience = { timeout: 20_000, interval: 20 };
+export const runctl = [process.execPath, join(import.meta.dirname, '../bin/runctl.js')];
 
 const root = mkdtempSync(join(tmpdir(), 'runctl-test-'));
 const ends: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
@@ -65,46 +63,49 @@ export const recordsIn = (folder: string): Record<string, string>[] =>
     .filter((line) => line.endsWith('}'))
     .map((line) => JSON.parse(line));
 
-interface ProcessOptions {
-  env: NodeJS.ProcessEnv;
-  /** Is called once stderr says that a run was started. */
-  onRun?(child: ChildProcess): void;
-}
-
-/** Runs a command to its end. `exitCode` is null if a signal has ended it. */
-export async function run(command: readonly string[], options: ProcessOptions) {
-  const [file = '', ...args] = command;
-  const child = spawn(file, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * Runs a command to its end. `exitCode` is null if a signal has ended it. `onRun` is called once
+ * stderr says that a run was started.
+ */
+export async function run(
+  [file = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  onRun?: (child: ChildProcess) => void,
+) {
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   ends.push(() => child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
     stdout += chunk;
   });
-  child.stderr.on('data', (chunk) => {
-    const wasStarted = stderr.includes(' started,');
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    const hadRun = stderr.includes(' started,');
     stderr += chunk;
-    if (!wasStarted && stderr.includes(' started,')) options.onRun?.(child);
+    if (!hadRun && stderr.includes(' started,')) onRun?.(child);
   });
-  const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve, reject) =>
-    child.on('error', reject).on('close', (...ended) => resolve(ended)),
-  );
+  const [exitCode, signal] = await once(child, 'close');
   return { exitCode, signal, stdout, stderr };
 }
 
+const busyMachine = { timeout: 20_000, interval: 20 };
+
 /** Runs a command on a pseudo-terminal of 80 columns. */
-export function openTerminal(command: readonly string[], env: NodeJS.ProcessEnv) {
-  const [file = '', ...args] = command;
+export function openTerminal([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
   const screen = new Terminal({ cols: 80, rows: 24, allowProposedApi: true });
   const child = pty.spawn(file, args, { cols: 80, rows: 24, name: 'xterm-256color', env });
-  ends.push(() => child.kill('SIGKILL'));
+  let hasExited = false;
+  ends.push(() => hasExited || child.kill('SIGKILL'));
   let written = '';
   child.onData((data) => {
     written += data;
     screen.write(data);
   });
   const exit = new Promise<{ exitCode: number; signal?: number }>((resolve) =>
-    child.onExit(resolve),
+    child.onExit((ended) => {
+      hasExited = true;
+      resolve(ended);
+    }),
   );
   const text = async () => {
     await new Promise<void>((resolve) => screen.write('', resolve));
@@ -125,6 +126,6 @@ export function openTerminal(command: readonly string[], env: NodeJS.ProcessEnv)
       vi.waitFor(async () => {
         const seen = await text();
         if (!pattern.test(seen)) throw new Error(`${pattern} isn't on the screen:\n${seen}`);
-      }, patience),
+      }, busyMachine),
   };
 }

@@ -60,11 +60,17 @@ export async function retry<T>(
     if (!pause) return answer;
     onRetry(failed, { silentMs, delayMs: pause.delayMs });
     await clock.sleep(pause.delayMs, signal);
-    if (pause.isLast) return answer;
+    if (pause.isLast) return { ok: false, failure: after(pause.delayMs, failed) };
     silentMs += pause.delayMs;
     if (!isFree) spareMs -= pause.delayMs;
   }
 }
+
+/** The failure once some of its `Retry-After` has passed. */
+const after = (ms: number, { retryAfterMs = 0, ...facts }: Failure): Failure => ({
+  ...facts,
+  retryAfterMs: retryAfterMs - ms,
+});
 
 interface Limits {
   isFree: boolean;

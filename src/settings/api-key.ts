@@ -36,15 +36,23 @@ export function findApiKey(settings: Settings, context: Context): ApiKeySource |
 const sourceOf = (
   source: string,
   readText: () => Promise<string>,
-  { secrets }: Context,
+  { secrets, signal }: Context,
 ): ApiKeySource => ({
   source,
   async read() {
-    const text = await readText();
+    const text = await Promise.race([readText(), interruption(signal)]);
     secrets.protect(text.trim());
     return checkSetting('apiKey', text, source);
   },
 });
+
+/** Rejects once a signal has come: a pipe may never end. */
+const interruption = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    const interrupt = () => reject(new Problem('interrupted', { exit: 'interrupted' }));
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt);
+  });
 
 /** `-` is stdin. */
 function ofFile(path: string, source: string, context: Context): ApiKeySource {

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
-import { isUnknown, stillCounts } from '../../src/journal/entries.ts';
+import { isUnknown, type JournalEntry, stillCounts } from '../../src/journal/entries.ts';
 import { fold } from '../../src/journal/fold.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { rowOf } from '../../src/run/failure.ts';
 import type { NotStartedReport, UnknownReport } from '../../src/run/report.ts';
 import { isSameAutomation } from '../../src/run/run.ts';
+import { dayMs } from '../../src/run/time.ts';
 import type { Command, World } from './commands.ts';
 import { recordsOn } from './journal.ts';
 import type { Request } from './service.ts';
-import { dayMs } from './time.ts';
 
 /** A run that a command started. */
 interface StartedRun {
@@ -16,12 +16,6 @@ interface StartedRun {
   request: Request;
   command: Command;
 }
-
-const isMinted = (key: string) => key.startsWith('minted');
-const isOf =
-  (key: string | undefined, automation: Request['automation']) =>
-  ({ request }: StartedRun) =>
-    request.key === key && isSameAutomation(request.automation, automation);
 
 /** Checks what must hold whatever has happened, once nothing is left to happen. */
 export function checkWorld(world: World): void {
@@ -33,13 +27,17 @@ export function checkWorld(world: World): void {
     for (const earlier of runs.slice(0, index)) checkNotTwice(earlier, run, world);
     checkNotLost(run, runs);
   }
-  for (const command of world.commands) checkCommand(command, runs, world);
+  for (const command of world.commands) {
+    checkRequests(command);
+    checkExit(command, runs);
+    checkReports(command, runs, world);
+  }
   for (const machine of world.machines) {
     const printed = world.commands
       .filter((command) => command.machine === machine)
       .flatMap(({ reports }) => reports)
       .flatMap(({ kind, trigger }) => (kind === 'unknown' ? trigger?.idempotencyKey : []));
-    const records = recordsOn(machine);
+    const records = recordsOn(machine.lines);
     for (const each of records) if (each.type === 'reported') expect(printed).toContain(each.key);
     for (const each of fold(records).filter(stillCounts)) {
       expect(printed, 'found or named by a sweep').toContain(each.trigger?.idempotencyKey);
@@ -47,15 +45,33 @@ export function checkWorld(world: World): void {
   }
 }
 
-/** A key has two runs only if the service forgot it, and nobody could know. */
+type Named = Pick<Request, 'key' | 'automation'>;
+const isMinted = (key: string) => key.startsWith('minted');
+const isOf =
+  ({ key, automation }: Named) =>
+  ({ request }: StartedRun) =>
+    request.key === key && isSameAutomation(request.automation, automation);
+
+/** What the journal says, or said when it had so many lines. */
+function entryOf(
+  { key, automation }: Named,
+  { machine }: Command,
+  lines?: number,
+): JournalEntry | undefined {
+  return fold(recordsOn(machine.lines.slice(0, lines))).find(
+    (each) => each.trigger?.idempotencyKey === key && isSameAutomation(each.automation, automation),
+  );
+}
+
+/** A trigger has two runs only if the service forgot its key, and nobody could know that. */
 function checkNotTwice(earlier: StartedRun, later: StartedRun, world: World): void {
-  const { machine } = earlier.command;
-  if (world.areKeysIgnored) expect(later.command, 'one command, one run').not.toBe(earlier.command);
+  if (world.areKeysIgnored) expect(later.command, 'a command').not.toBe(earlier.command);
+  // `--if-active wait` mints a key for each try.
   const isSame = isMinted(later.request.key)
-    ? earlier.request.key.split('-')[1] === later.request.key.split('-')[1]
-    : earlier.request.apiKey === later.request.apiKey &&
-      isOf(later.request.key, later.request.automation)(earlier);
+    ? later.request.key.split('-')[1] === earlier.request.key.split('-')[1]
+    : later.request.apiKey === earlier.request.apiKey && isOf(later.request)(earlier);
   if (!isSame || world.areKeysIgnored) return;
+  const { machine } = earlier.command;
   const isKnown =
     later.command.machine === machine &&
     machine.setByMs === 0 &&
@@ -66,75 +82,93 @@ function checkNotTwice(earlier: StartedRun, later: StartedRun, world: World): vo
 
 /** A run is in the journal, or is what an unknown trigger may have started. */
 function checkNotLost({ executionId, request, command }: StartedRun, runs: StartedRun[]): void {
-  const { key, automation } = request;
-  const records = recordsOn(command.machine);
-  const isAccepted = records.some(
-    (each) => each.type === 'accepted' && each.key === key && each.executionId === executionId,
-  );
-  const isOpen = fold(records).some(
+  const { machine, hasWarned, exit } = command;
+  const isAccepted = recordsOn(machine.lines).some(
     (each) =>
-      each.trigger?.idempotencyKey === key &&
-      isSameAutomation(each.automation, automation) &&
-      isUnknown(each),
+      each.type === 'accepted' && each.key === request.key && each.executionId === executionId,
   );
-  // A key that was ignored, forgotten, or sent with two API keys names only one of its runs.
-  const isOneOfSeveral = runs.filter(isOf(key, automation)).length > 1;
-  const isFound = isAccepted || isOpen || command.hasWarned || isOneOfSeveral;
-  expect(isFound, `${executionId} of ${key} is lost`).toBe(true);
+  const entry = entryOf(request, command);
+  const isOpen = entry !== undefined && isUnknown(entry);
+  // A given key that was ignored, forgotten, or sent with two API keys names only one of its runs.
+  const isOneOfSeveral = runs.filter(isOf(request)).length > 1;
+  const isFound = isAccepted || isOpen || hasWarned || isOneOfSeveral;
+  expect(isFound, `${executionId} of ${request.key} is lost`).toBe(true);
+  if (request.answer?.ok && exit && !hasWarned) expect(isAccepted, 'accepted').toBe(true);
 }
 
-function checkCommand(command: Command, runs: StartedRun[], world: World): void {
-  const { use, keySinceMs, requests, reports, exit } = command;
+function checkRequests({ requests, keySinceMs, reports, exit }: Command): void {
   for (const { key, sentNowMs, answer } of requests) {
     const ageMs = Math.abs(sentNowMs - (keySinceMs.get(key) ?? sentNowMs));
     expect(ageMs, 'no attempt after the day of its key').toBeLessThanOrEqual(dayMs);
-    if (answer?.ok && exit) {
-      expect(reports.map((each) => each.executionId)).toContain(answer.value.executionId);
-    }
-  }
-  const own = runs.filter(
-    ({ request }) =>
-      requests.includes(request) || (isMinted(request.key) && keySinceMs.has(request.key)),
-  );
-  const code = exit && exitCodeOf(exit);
-  const saysNone = code === 2 || (code && code >= 5 && code <= 11);
-  if (use.command === 'trigger' && saysNone && !isBlind(command)) expect(own, exit).toEqual([]);
-
-  for (const report of reports) {
-    const { kind, automation, executionId, trigger } = report;
-    const { idempotencyKey: key = '', started } = trigger ?? {};
-    const its = runs.filter(isOf(key, automation));
-    if (executionId) expect(its.map((run) => run.executionId)).toContain(executionId);
-    else expect(started).toBe(kind === 'unknown' ? 'unknown' : 'no');
-    if (started === 'yes') expect(isMinted(key) && keySinceMs.has(key)).toBe(true);
-    if (started === 'no') expect(its.filter((run) => run.command === command)).toEqual([]);
-    if (kind === 'not_started') checkNotStarted(report, command, its);
-    if (kind === 'unknown' && use.command === 'trigger') checkUnknown(report, command, world);
+    if (!answer?.ok || !exit) continue;
+    expect(reports.map((each) => each.executionId)).toContain(answer.value.executionId);
   }
 }
 
 /** It could neither write the journal nor read it. */
 const isBlind = ({ use, hasWarned }: Command) => hasWarned && use.isUnreadable;
 
-/** No run of the key, ever. Of a given key: of nobody who had sent it before the last look. */
-function checkNotStarted(report: NotStartedReport, command: Command, its: StartedRun[]): void {
-  const { machine, lookedMs, use } = command;
-  if (report.failure.kind === 'not_repeated' || isBlind(command)) return;
-  const seen = its.filter(
-    (run) =>
-      run.command.machine === machine && !run.command.hasWarned && run.request.sentMs < lookedMs,
+/** After 2 and 5 to 11 the trigger may be typed again. */
+function checkExit(command: Command, runs: StartedRun[]): void {
+  const { use, exit, requests, keySinceMs } = command;
+  const code = exit ? exitCodeOf(exit) : 0;
+  const saysNone = use.command === 'trigger' && (code === 2 || (code >= 5 && code <= 11));
+  if (!saysNone || isBlind(command)) return;
+  const own = runs.filter(
+    ({ request }) =>
+      requests.includes(request) || (isMinted(request.key) && keySinceMs.has(request.key)),
   );
-  expect(isMinted(report.trigger?.idempotencyKey ?? '') ? its : seen, 'not started').toEqual([]);
+  expect(own, `runs after ${exit}`).toEqual([]);
 }
 
-/** There is a reason to doubt. */
-function checkUnknown({ trigger }: UnknownReport, command: Command, world: World): void {
-  const key = trigger?.idempotencyKey;
-  const { use, requests } = command;
+function checkReports(command: Command, runs: StartedRun[], world: World): void {
+  for (const report of command.reports) {
+    const { kind, automation, executionId, trigger } = report;
+    const { idempotencyKey: key = '', started } = trigger ?? {};
+    const named = { key, automation };
+    const its = runs.filter(isOf(named));
+    if (executionId) expect(its.map((run) => run.executionId)).toContain(executionId);
+    else expect(started).toBe(kind === 'unknown' ? 'unknown' : 'no');
+    if (started === 'yes') expect(isMinted(key) && command.keySinceMs.has(key)).toBe(true);
+    if (started === 'no') expect(its.filter((run) => run.command === command)).toEqual([]);
+    if (kind === 'not_started') checkNotStarted(report, named, command, its);
+    if (kind === 'unknown' && command.use.command === 'trigger') {
+      checkUnknown(report, named, command, world);
+    }
+  }
+}
+
+/** No run of a minted key, ever; of a given one, of nobody who had sent it before the last look. */
+function checkNotStarted(
+  { failure }: NotStartedReport,
+  { key }: Named,
+  command: Command,
+  its: StartedRun[],
+): void {
+  const { machine, look, requests } = command;
+  if (failure.kind === 'not_repeated') {
+    expect(requests.filter((request) => request.key === key)).toEqual([]);
+  } else if (!isMinted(key)) {
+    const seen = its.filter(
+      (run) =>
+        run.command.machine === machine && !run.command.hasWarned && run.request.sentMs < look.atMs,
+    );
+    expect(seen, 'runs that the journal knew').toEqual([]);
+  } else if (!isBlind(command)) {
+    expect(its, 'runs of a trigger that started none').toEqual([]);
+  }
+}
+
+/** There is a reason to doubt, and the journal had no run when it was last looked at. */
+function checkUnknown(_: UnknownReport, named: Named, command: Command, world: World): void {
+  const { use, requests, look, machine, number } = command;
   const isDoubtful = requests.some(
-    ({ answer }) => answer && !answer.ok && rowOf(answer.failure).effect === 'unknown',
+    ({ answer }) => answer?.ok === false && rowOf(answer.failure).effect === 'unknown',
   );
-  const others = world.commands.filter((each) => each !== command);
-  const isShared = others.some((each) => each.use.key === key || each.use.command === 'recover');
+  const isShared = recordsOn(machine.lines).some((each) => {
+    const sender = each.type === 'sent' && each.key === named.key && each.id.split('-')[1];
+    return sender && sender !== String(number) && Number(sender) < world.played;
+  });
   expect(isDoubtful || isShared || use.writeFaults || use.isUnreadable).toBeTruthy();
+  if (!use.isUnreadable) expect(entryOf(named, command, look.lines)?.executionId).toBeUndefined();
 }

@@ -9,10 +9,11 @@ import { type ExitName, exitNameOfSeveral } from '../../src/run/exit-codes.ts';
 import { type Answer, type FailureKind, failure, rowOf } from '../../src/run/failure.ts';
 import type { Ports, StartedRun, Trigger } from '../../src/run/ports.ts';
 import { exitNameOf, Problem, type RunOrTriggerReport } from '../../src/run/report.ts';
+import { hourMs } from '../../src/run/time.ts';
 import { type History, projectId, type Use } from './histories.ts';
 import { createMemoryJournal } from './journal.ts';
 import { createService, type Request } from './service.ts';
-import { createMachine, createRandom, createTime, hourMs, type Machine } from './time.ts';
+import { createMachine, createRandom, createTime, type Machine } from './time.ts';
 
 // A command gets the simulated service and journal in place of those that its settings name.
 vi.mock('../../src/commands/open.ts', () => ({
@@ -27,8 +28,8 @@ export interface Command {
   /** The time of day when it was first to send each key of its own. */
   keySinceMs: Map<string, number>;
   requests: Request[];
-  /** When it last looked into the journal. */
-  lookedMs: number;
+  /** When it last looked into the journal, and how many lines it saw. */
+  look: { atMs: number; lines: number };
   /** It has said that the journal can't be written. */
   hasWarned: boolean;
   /** What it has printed. */
@@ -48,6 +49,8 @@ function createWorld({ seed, traits, countsSleep }: History) {
     areKeysIgnored: traits.ignoresKeys,
     random: createRandom(seed),
     commands: [] as Command[],
+    /** How many commands the history has. Calm sweeps come after it. */
+    played: 0,
   };
 }
 
@@ -68,6 +71,7 @@ export async function play(history: History): Promise<World> {
     });
   }
   await time.pass();
+  world.played = world.commands.length;
   for (const machine of [0, 1] as const) {
     for (const apiKey of ['one', 'two'] as const) {
       time.after(hourMs, () => begin({ command: 'recover', machine, apiKey, network: [] }));
@@ -91,15 +95,15 @@ async function run(use: Use, world: World): Promise<void> {
     machine,
     keySinceMs: new Map(),
     requests: [],
-    lookedMs: Number.NEGATIVE_INFINITY,
+    look: { atMs: Number.NEGATIVE_INFINITY, lines: 0 },
     hasWarned: false,
     reports: [],
   };
   commands.push(command);
   let steps = 0;
   async function pass(): Promise<void> {
-    // Most steps take milliseconds, a few take a minute.
-    await new Promise<void>((resolve) => time.after(random() ** 8 * 60_000, resolve, machine));
+    // Most steps take a second or less, a few take half a minute.
+    await new Promise<void>((resolve) => time.after(random() ** 6 * 30_000, resolve, machine));
     if (++steps === use.killedAt) await new Promise(() => {});
   }
   const step: Step = async (act) => {
@@ -173,7 +177,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
       appendAccepted: (...args) => step(() => records.appendAccepted(...args)),
       look: (sent) =>
         step(() => {
-          command.lookedMs = time.nowMs();
+          command.look = { atMs: time.nowMs(), lines: machine.lines.length };
           return records.look(sent);
         }),
     },

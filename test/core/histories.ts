@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { hourMs, minuteMs } from '../../src/run/time.ts';
 import type { WriteFault } from './journal.ts';
 import type { Condition, Traits } from './service.ts';
-import { hourMs, minuteMs, secondMs } from './time.ts';
 
 export const projectId = '00000000-0000-4000-8000-000000000001';
 const otherProjectId = '00000000-0000-4000-8000-000000000002';
@@ -13,18 +13,18 @@ const faults: Condition[] = [
   { reply: 'no_response' },
   { reply: 'connection_lost' },
   { reply: 'server_error', retryAfterMs: 2 * minuteMs },
-  { reply: 'rate_limited', retryAfterMs: 45 * secondMs },
+  { reply: 'rate_limited', retryAfterMs: 45_000 },
   { reply: 'redirected' },
   { reply: 'unauthorized' },
   { ...normal, reply: 'no_response' },
   { ...normal, reply: 'connection_lost' },
   { ...normal, reply: 'server_error' },
-  { ...normal, worksMs: 45 * secondMs },
+  { ...normal, worksMs: 45_000 },
   { ...normal, worksMs: 5 * minuteMs },
   { ...normal, isBroken: true },
   { ...normal, refusal: 'no_credits' },
   { ...normal, refusal: 'rejected' },
-  { arrivesMs: 40 * secondMs },
+  { arrivesMs: 40_000 },
   { arrivesMs: 20 * minuteMs },
 ];
 const writeFaults: WriteFault[] = [undefined, 'lost', 'torn', 'whole', 'doubled'];
@@ -35,22 +35,22 @@ export const seldom = <T>(arbitrary: fc.Arbitrary<T>) =>
 /** A command as somebody types it, and what happens to it. */
 const uses = fc.record({
   command: fc.constantFrom('trigger', 'trigger', 'trigger', 'recover'),
-  machine: fc.constantFrom(0, 0, 0, 1),
-  apiKey: fc.constantFrom('one', 'one', 'one', 'two'),
+  machine: fc.constantFrom(0, 0, 0, 0, 1),
+  apiKey: fc.constantFrom('one', 'one', 'one', 'one', 'two'),
   /** Two projects have an automation of the same name. */
-  projectId: fc.constantFrom(projectId, projectId, otherProjectId),
+  projectId: fc.constantFrom(projectId, projectId, projectId, otherProjectId),
   /** `--idempotency-key` */
   key: fc.constantFrom(undefined, undefined, 'a', 'a', 'b'),
   ifActive: fc.constantFrom('fail', 'skip', 'wait'),
   watch: fc.constantFrom(false, false, true),
-  giveUpAfterMs: seldom(fc.constantFrom(0, 30 * secondMs)),
+  giveUpAfterMs: seldom(fc.constantFrom(0, 30_000)),
   timeoutMs: seldom(fc.constantFrom(minuteMs, hourMs)),
   /** What becomes of its requests to trigger, in order. */
   network: fc.array(fc.oneof(fc.constant(normal), fc.constantFrom(...faults)), { maxLength: 5 }),
   writeFaults: seldom(fc.array(fc.constantFrom(...writeFaults), { maxLength: 4 })),
   isUnreadable: seldom(fc.constantFrom(true)),
   /** It dies before or after one of its uses of service, journal and clock. */
-  killedAt: seldom(fc.integer({ min: 1, max: 20 })),
+  killedAt: seldom(fc.integer({ min: 1, max: 12 })),
   interruptedAfterMs: seldom(fc.nat(2 * minuteMs)),
 });
 
@@ -74,12 +74,12 @@ export const histories = fc.record({
     replaysFirstResponse: fc.boolean(),
     isKeyOfAutomation: fc.boolean(),
     ignoresKeys: fc.constantFrom(false, false, false, true),
-    runMs: fc.constantFrom(secondMs, 20 * secondMs, 2 * minuteMs, hourMs),
+    runMs: fc.constantFrom(1000, 20_000, 2 * minuteMs, hourMs),
   }),
   countsSleep: fc.boolean(),
   steps: fc.array(
     fc.record({
-      afterMs: hours(0, 0, 0, 0.001, 0.02, 0.02, 0.2, 1, 5, 23, 26),
+      afterMs: hours(0, 0.0005, 0.001, 0.002, 0.005, 0.02, 0.2, 1, 5, 23, 26),
       act: acts,
     }),
     { minLength: 1, maxLength: 7 },

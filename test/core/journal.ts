@@ -8,10 +8,10 @@ import type { Machine } from './time.ts';
 /** What becomes of one record. But for `doubled`, an error is reported, after `whole` too. */
 export type WriteFault = 'lost' | 'torn' | 'whole' | 'doubled' | undefined;
 
-const linesPerFile = 4;
+const linesPerFile = 2;
 const baseUrl = 'https://api.example';
 
-export const recordsOn = ({ lines }: Pick<Machine, 'lines'>): JournalRecord[] =>
+export const recordsOn = (lines: Machine['lines']): JournalRecord[] =>
   lines.flatMap(({ text }) => parseRecord(text) ?? []);
 
 /** A machine's journal as one command uses it. */
@@ -27,7 +27,7 @@ export function createMemoryJournal(
 
   function entriesOf(wanted: Machine['lines']): JournalEntry[] {
     if (isUnreadable) throw new Problem('EIO', { exit: 'io_error' });
-    return fold(recordsOn({ lines: wanted }));
+    return fold(recordsOn(wanted));
   }
 
   const used: Pick<Journal, 'append' | 'recent' | 'search'> = {

@@ -1,7 +1,8 @@
 import { type Answer, type FailureKind, failure } from '../../src/run/failure.ts';
 import type { StartedRun } from '../../src/run/ports.ts';
 import { type Automation, isSameAutomation } from '../../src/run/run.ts';
-import { hourMs, type Time } from './time.ts';
+import { hourMs } from '../../src/run/time.ts';
+import type { Time } from './time.ts';
 
 /** How a service treats idempotency keys. Nobody knows yet which of these the real one is. */
 export interface Traits {

@@ -1,10 +1,5 @@
 import type { Clock } from '../../src/run/ports.ts';
 
-export const secondMs = 1000;
-export const minuteMs = 60 * secondMs;
-export const hourMs = 60 * minuteMs;
-export const dayMs = 24 * hourMs;
-
 /** Simulated time. It passes only once nobody has anything left to do at this moment. */
 export function createTime() {
   let nowMs = 0;

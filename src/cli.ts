@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import { version } from '../package.json';
 import type { CommandResult } from './commands/command.ts';
 import type { Shell } from './commands/completion.ts';
@@ -18,17 +18,16 @@ export type Execute = (
 /** The whole command line: every command, argument and flag with its help. */
 export function createProgram(execute: Execute): Command {
   const program = withCommonFlags(new Command('runctl'))
-    .description(
-      'Start runs of Automations, follow them until they finish, and trust the exit code.',
-    )
+    .optionsGroup('')
     .version(version, '--version', 'print the version')
+    .description('Start Automation runs, follow them until they finish, and trust the exit code.')
+    .usage('<command> [flags]')
     .enablePositionalOptions()
     .helpCommand(false)
+    .configureHelp({ subcommandTerm, optionDescription, formatHelp })
     .addHelpText(
       'after',
-      `
-Try it without an account:  runctl emulator -- runctl trigger nightly --watch
-Exit codes:                 runctl help exit-codes`,
+      '\nWithout an account: runctl emulator -- runctl trigger nightly --watch',
     );
   const act: Act = (command, action) => {
     command.action((...words: unknown[]) => {
@@ -39,16 +38,19 @@ Exit codes:                 runctl help exit-codes`,
       );
     });
   };
+  program.commandsGroup('Runs:');
   declareTrigger(program, act);
-  declareStatus(program, act);
   declareWatch(program, act);
+  declareStatus(program, act);
   declareResult(program, act);
   declareList(program, act);
   declareRecover(program, act);
+  program.commandsGroup('Setup:');
   declareConfig(program, act);
   declareDoctor(program, act);
-  declareEmulator(program, act);
   declareCompletion(program, act);
+  program.commandsGroup('More:');
+  declareEmulator(program, act);
   declareAgent(program, act);
   declareHelp(program, act);
   return program;
@@ -63,17 +65,34 @@ type Act = <Args extends unknown[], Flags>(
 /** Declares a command. `parent` is the program, or a command with commands of its own. */
 function addCommand(parent: Command, usage: string, description: string): Command {
   const command = parent.command(usage).description(description);
-  return withCommonFlags(command.copyInheritedSettings(parent).allowExcessArguments(false));
+  const args = usage.split(' ').slice(1);
+  command
+    .usage([...args, '[flags]'].join(' '))
+    .allowExcessArguments(false)
+    .helpCommand(false);
+  return withCommonFlags(command);
+}
+
+const subcommandTerm = (command: Command) =>
+  [[command.name(), ...command.aliases()].join(', '), command.usage().replace(/ ?\[flags\]/, '')]
+    .join(' ')
+    .trim();
+
+/** Without its choices and default, which the description has. */
+const optionDescription = ({ description }: Option) => description;
+
+/** Those that every command takes are only named. */
+function formatHelp(command: Command, helper: Help): string {
+  helper.visibleOptions = ({ options }) =>
+    options.filter(({ helpGroupHeading }) => helpGroupHeading === ownFlags);
+  return Help.prototype.formatHelp.call(helper, command, helper);
 }
 
 function declareTrigger(program: Command, act: Act): void {
   const trigger = addCommand(program, 'trigger <automation...>', 'start a run of each automation')
-    .option('-w, --watch', 'follow the runs until they finish, and exit with their code')
+    .option(...watchFlag)
     .addOption(
-      new Option(
-        '--if-active <action>',
-        'if a run is active already: fail, skip, or wait for it to finish',
-      )
+      new Option('--if-active <action>', 'if a run is active: fail (default), skip or wait')
         .choices(['fail', 'skip', 'wait'])
         .default('fail'),
     )
@@ -82,8 +101,8 @@ function declareTrigger(program: Command, act: Act): void {
   addFollowFlags(trigger);
   addExamples(trigger, [
     ['runctl trigger nightly --watch', 'start a run and follow it'],
-    ['runctl trigger nightly --if-active wait', 'start it once the active run has finished'],
-    ['runctl trigger nightly --idempotency-key "nightly-$(date +%F)"', 'one run a day at most'],
+    ['runctl trigger nightly --if-active wait', 'start it after the active run'],
+    ['runctl trigger nightly --idempotency-key "night-$(date +%F)"', 'once a day'],
   ]);
   act(trigger, async ([names]: [string[]], flags: TriggerTyped, context) =>
     (await import('./commands/trigger.ts')).trigger(names, following(flags), context),
@@ -110,12 +129,12 @@ function declareStatus(program: Command, act: Act): void {
 function declareWatch(program: Command, act: Act): void {
   const watch = addCommand(program, 'watch [run...]', 'follow runs until they finish').option(
     '--all',
-    'every unfinished run of the last 24h that this machine knows',
+    'every unfinished run of the last 24h',
   );
   addFollowFlags(watch);
   addExamples(watch, [
     ['runctl watch nightly', 'its last run'],
-    ['runctl watch --all', 'every unfinished run, for example after a reboot'],
+    ['runctl watch --all', 'after a reboot'],
   ]);
   act(watch, async ([names]: [string[]], flags: FollowTyped & { all?: boolean }, context) =>
     (await import('./commands/watch.ts')).watch(names, following(flags), context),
@@ -139,18 +158,14 @@ function declareList(program: Command, act: Act): void {
   const list = addCommand(
     program,
     'list [automation]',
-    'list triggers and runs of this machine, newest first',
+    "list this machine's triggers and runs, newest first",
   )
     .alias('ls')
     .option('-n, --limit <count>', 'how many (default: 20, all with --since)', parseCount)
-    .option(
-      '--status <list>',
-      `only these, separated by commas: ${listedStatuses.join(', ')}`,
-      parseStatuses,
-    )
-    .option('--since <time>', 'only what started since a duration (2d), date or time', parseSince)
-    .option('--latest', 'one of each automation: its unfinished run, or the newest')
-    .option('--offline', 'ask the service nothing')
+    .option('--status <list>', `only some of ${listedStatuses.join(', ')}`, parseStatuses)
+    .option('--since <time>', 'since 2d, 2026-11-28, "2026-11-28 07:30" or 07:30', parseSince)
+    .option('--latest', 'one of each automation: unfinished, else newest')
+    .option('--offline', "don't ask the service")
     .option(...giveUpFlag('5s'));
   addExamples(list, [
     ['runctl list nightly', 'its runs'],
@@ -168,12 +183,12 @@ function declareRecover(program: Command, act: Act): void {
   const recover = addCommand(
     program,
     'recover [automation]',
-    'resolve triggers whose response was lost: find the run, or start it if the request never arrived',
-  ).option('-w, --watch', 'follow the runs until they finish, and exit with their code');
-  addFollowFlags(recover, '30s to resolve, 10m to follow');
+    'after a lost response: find the run, or start it',
+  ).option(...watchFlag);
+  addFollowFlags(recover, '30s, then 10m');
   addExamples(recover, [
-    ['runctl recover', 'every trigger that is unknown'],
-    ['runctl recover nightly --watch', 'and follow its run'],
+    ['runctl recover', 'all that list shows as UNKNOWN'],
+    ['runctl recover nightly --watch', "nightly's, and follow its run"],
   ]);
   act(recover, async ([name]: [string | undefined], flags: FollowTyped, context) =>
     (await import('./commands/recover.ts')).recover(name, following(flags), context),
@@ -184,10 +199,10 @@ function declareConfig(program: Command, act: Act): void {
   const config = addCommand(
     program,
     'config',
-    'ask for base URL, API key and project, check and store them',
+    'ask for base URL, API key and project, and store them',
   );
   // commander takes a wrong command for an argument, because `config` alone is a command, too.
-  config.allowExcessArguments();
+  config.allowExcessArguments().usage('[command] [flags]');
   act(config, async (_, __, context) => {
     const [word] = config.args;
     if (word === undefined) return (await import('./commands/config.ts')).config(context);
@@ -195,13 +210,13 @@ function declareConfig(program: Command, act: Act): void {
     const near = nearWord(word, names);
     const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
     // The word isn't repeated, because it may be an API key.
-    throw new Problem(`config has no such command: ${hint}`);
+    throw new Problem(`unknown config command: ${hint}`);
   });
   addExamples(config, [
-    ['runctl config', 'set up the default profile'],
+    ['runctl config', 'the default profile'],
     ['runctl config set baseUrl https://api.example.com', 'store one setting'],
-    ['runctl config set apiKey < key.txt', 'the API key is never an argument'],
-    ['runctl config set project <uuid> --profile eu', 'store it in another profile'],
+    ['runctl config set apiKey < key.txt', 'never an argument'],
+    ['runctl config set project <uuid> --profile eu', 'in another profile'],
   ]);
   const get = addCommand(config, 'get <setting>', "print a setting's value");
   act(get, async ([name]: [string], _, context) =>
@@ -210,7 +225,7 @@ function declareConfig(program: Command, act: Act): void {
   const set = addCommand(
     config,
     'set <setting> [value]',
-    'store a setting (apiKey: asks, or reads a pipe)',
+    'store a setting (apiKey: ask, or read a pipe)',
   );
   act(set, async ([name, value]: [string, string | undefined], _, context) =>
     (await import('./commands/config.ts')).configSet(name, value, context),
@@ -235,19 +250,20 @@ function declareEmulator(program: Command, act: Act): void {
     'run a local copy of the service, to try scripts',
   )
     .addOption(
-      new Option('--scenario <name>', 'what happens')
+      new Option('--scenario <name>', 'what happens (default: happy)')
         .choices(Object.keys(scenarios))
         .default('happy'),
     )
     .option('--port <number>', 'the port to listen on (default: any free one)', parsePort)
-    .option('--speed <factor>', 'how much faster than real time its clock runs', parseSpeed);
-  const rows = Object.entries(scenarios).map(
-    ([name, { description }]) => `  ${name.padEnd(14)} ${description}`,
+    .option('--speed <factor>', 'let runs age this much faster (default: 1)', parseSpeed);
+  const helper = new Help();
+  const rows = Object.entries(scenarios).map(([name, { description }]) =>
+    helper.formatItem(name, 13, description, helper),
   );
   emulator.addHelpText('after', `\nScenarios:\n${rows.join('\n')}`);
   addExamples(emulator, [
-    ['runctl emulator -- runctl trigger nightly --watch', 'try runctl without an account'],
-    ['runctl emulator --scenario bad-day --speed 600 -- ./nightly.sh', 'try a script on a bad day'],
+    ['runctl emulator -- runctl trigger nightly --watch', 'no account needed'],
+    ['runctl emulator --scenario bad-day --speed 600 -- ./nightly.sh', 'a bad day'],
   ]);
   act(emulator, async ([words]: [string[]], flags: EmulatorTyped, context) =>
     (await import('./commands/emulator.ts')).emulator(words, flags, context),
@@ -255,11 +271,8 @@ function declareEmulator(program: Command, act: Act): void {
 }
 
 function declareCompletion(program: Command, act: Act): void {
-  const completion = addCommand(
-    program,
-    'completion',
-    'print a shell completion script',
-  ).addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']));
+  const completion = addCommand(program, 'completion <shell>', 'print a shell completion script');
+  completion.registeredArguments[0]?.choices(['bash', 'zsh', 'fish']);
   addExamples(completion, [
     ['source <(runctl completion bash)', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc, after compinit'],
@@ -272,6 +285,7 @@ function declareCompletion(program: Command, act: Act): void {
 
 function declareAgent(program: Command, act: Act): void {
   const agent = addCommand(program, 'agent', 'use the discontinued Agent endpoints');
+  agent.usage('<command> [flags]');
   const start = addCommand(
     agent,
     'trigger <agentId>',
@@ -297,7 +311,7 @@ function declareHelp(program: Command, act: Act): void {
   const help = addCommand(
     program,
     'help [topic...]',
-    'show the help of a command, or of exit-codes',
+    'show help on a command, on exit-codes or on flags',
   );
   act(help, async ([topic]: [string[]]) =>
     (await import('./commands/help.ts')).help(topic, program),
@@ -363,45 +377,54 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
+/** The heading of a command's own flags. */
+const ownFlags = 'Flags:';
+
 /** Every command declares them, because commander reads `-wq` only if it knows both. */
 function withCommonFlags(command: Command): Command {
   return command
     .option('--json', 'print one JSON document a line')
-    .option('--field <path>', 'print one value of the document, such as status or runctl.outcome')
-    .option('-q, --quiet', 'no progress, no notes, no summaries of runs that completed')
-    .option('--debug', 'print every request and response (without the API key)')
+    .option('--field <path>', 'print one value of it, such as status or runctl.outcome')
+    .option('-q, --quiet', 'no progress, notes, or summaries of completed runs')
+    .option('--debug', 'print every request and response, without the API key')
     .option('--no-color', 'no colors')
-    .option('-p, --project <uuid>', 'the project of a name')
+    .option('-p, --project <uuid>', 'the project of automations named without one')
     .option('--profile <name>', 'the profile with the settings')
     .option('--base-url <url>', "the service's address")
     .option('--api-key-file <path>', 'the file with the API key (-: stdin)')
-    .helpOption('-h, --help', 'show help');
+    .helpOption('-h, --help', 'show help')
+    .addHelpText('after', () => `\n${commonFlagsText(command)}`)
+    .optionsGroup(ownFlags);
 }
+
+function commonFlagsText({ options }: Command): string {
+  const names = [...options.map(({ flags }) => flags.replace(', ', '/')), '-h'];
+  const text = new Help().boxWrap(names.join(', '), 78).replaceAll('\n', '\n  ');
+  return `Common flags (runctl help flags):\n  ${text}`;
+}
+
+const watchFlag = ['-w, --watch', 'follow the runs, and exit with their code'] as const;
 
 function addFollowFlags(command: Command, patience = '10m'): void {
   command
-    .option(
-      '--timeout <duration>',
-      'stop following after this long (default: 3h15m, 0: never)',
-      parseTime,
-    )
-    .option(
-      '--interval <duration>',
-      'the pause between polls (default: 3s to 15s, by age)',
-      parseInterval,
-    )
+    .option('--timeout <duration>', 'how long to follow (default: 3h15m, 0: no limit)', parseTime)
+    .option('--interval <duration>', 'pause between polls (default: 3s to 15s)', parseInterval)
     .option(...giveUpFlag(patience));
 }
 
 const giveUpFlag = (patience: string) =>
   [
     '--give-up-after <duration>',
-    `how long to go on without a valid response (default: ${patience})`,
+    `how long to keep retrying (default: ${patience})`,
     parseTime,
   ] as const;
 
+/** The lines of a shell, each with a comment. */
 function addExamples(command: Command, examples: [line: string, about: string][]): void {
-  const rows = examples.map(([line, about]) => `  ${line}\n      ${about}`);
+  const longest = (texts: string[]) => Math.max(...texts.map(({ length }) => length));
+  const about = longest(examples.map(([, text]) => text));
+  const width = Math.min(longest(examples.map(([line]) => line)), 74 - about);
+  const rows = examples.map(([line, text]) => `  ${line.padEnd(width)}  # ${text}`);
   command.addHelpText('after', `\nExamples:\n${rows.join('\n')}`);
 }
 
@@ -411,26 +434,26 @@ function parseTime(text: string): number {
   const isNumber = /^\d+$/.test(text);
   throw new InvalidArgumentError(
     isNumber
-      ? `Give a unit: ${text}s or ${text}m?`
-      : 'Use a duration like 500ms, 30s, 1h30m or 2d (24d at most).',
+      ? `needs a unit: ${text}s or ${text}m?`
+      : 'takes a duration such as 500ms, 30s, 1h30m or 2d (24d at most)',
   );
 }
 
 function parseInterval(text: string): number {
   const ms = parseTime(text);
-  if (ms < 1000) throw new InvalidArgumentError('Use 1s or more.');
+  if (ms < 1000) throw new InvalidArgumentError('takes 1s or more');
   return ms;
 }
 
 function parseKey(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
-  throw new InvalidArgumentError('Use 1 to 255 visible ASCII characters.');
+  throw new InvalidArgumentError('takes 1 to 255 visible ASCII characters');
 }
 
 const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new InvalidArgumentError(`Use a number from ${min} to ${max}.`);
+  throw new InvalidArgumentError(`takes a number from ${min} to ${max}`);
 };
 const parseCount = wholeNumber(1, 1_000_000);
 const parsePort = wholeNumber(0, 65_535);
@@ -438,14 +461,14 @@ const parsePort = wholeNumber(0, 65_535);
 function parseSpeed(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= 100_000) return value;
-  throw new InvalidArgumentError('Use a number above 0.');
+  throw new InvalidArgumentError('takes a number above 0, such as 60');
 }
 
 function parseStatuses(text: string): string[] {
   const words = text.split(',').map((word) => word.trim().toUpperCase());
   const wrong = words.find((word) => !listedStatuses.includes(word));
   if (wrong === undefined) return words;
-  throw new InvalidArgumentError(`Use ${listedStatuses.join(', ')}, separated by commas.`);
+  throw new InvalidArgumentError(`takes ${listedStatuses.join(', ')}, separated by commas`);
 }
 
 /** A duration, or a local date or time. */
@@ -458,5 +481,5 @@ function parseSince(text: string): (nowMs: number) => number {
   const date = new Date(text.length === 10 ? `${text}T00:00` : text);
   // 30 February would be 2 March.
   if (day && date.getDate() === Number(day)) return () => date.getTime();
-  throw new InvalidArgumentError('Use a duration (2d), a date (2026-11-28) or a time (07:30).');
+  throw new InvalidArgumentError('takes a duration (2d), a date (2026-11-28) or a time (07:30)');
 }

@@ -99,12 +99,16 @@ function forEachCommand(command: Command, change: (command: Command) => void): v
   for (const child of command.commands) forEachCommand(child, change);
 }
 
-/** The command that was typed, in words that can't be read as a command line. */
-function nameIn(argv: readonly string[], { commands }: Command): string {
-  const typed = argv.map((word) =>
-    commands.find((command) => word === command.name() || word === command.alias()),
-  );
-  return typed.find(Boolean)?.name() ?? '';
+/** The command that was typed, such as `config set`, in words that can't be read otherwise. */
+function nameIn(argv: readonly string[], program: Command): string {
+  const names: string[] = [];
+  let { commands } = program;
+  for (const word of argv) {
+    const command = commands.find((each) => word === each.name() || word === each.alias());
+    if (command) names.push(command.name());
+    if (command) ({ commands } = command);
+  }
+  return names.join(' ');
 }
 
 /** The flags that say how an error is printed. */
@@ -132,14 +136,25 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
   }
 }
 
-/** A value behind `=` may be a secret, so it isn't repeated. */
-function usageProblem({ code, message }: CommanderError, name: string): Problem {
-  const said = code === 'commander.help' ? 'name a command' : message;
-  const text = said
-    .replace(/^error: /, '')
-    .replace(/(--[\w-]+)=[^\s']*/g, '$1')
-    .replace(/\s+/g, ' ');
-  return new Problem(text.charAt(0).toLowerCase() + text.slice(1), {
-    command: `runctl help ${name}`.trimEnd(),
-  });
+/** commander's sentences in ours. A value behind `=` may be a secret, so it isn't repeated. */
+const rewordings: [form: RegExp, text: string][] = [
+  [/^error: /, ''],
+  [/(--[\w-]+)=[^\s']*/g, '$1=…'],
+  [/^unknown option '(.*)'/s, 'unknown flag "$1"'],
+  [/^unknown command '(.*)'/s, 'unknown command "$1"'],
+  [/\s+\(Did you mean (.*)\?\)$/, ': did you mean $1?'],
+  [/^\(outputHelp\)$/, '$ needs a command'],
+  [/^missing required argument '([aeiou].*)'/, '$ needs an <$1>'],
+  [/^missing required argument '(.*)'/, '$ needs a <$1>'],
+  [/^too many arguments.* Expected (.*) but got (.*)\.$/s, '$ takes $1, not $2'],
+  [/^option '(?:-\w, )?(--[\w-]+).*' argument missing/, '$1 needs a value'],
+  [/^option '(?:-\w, )?(--[\w-]+).*' argument '.*' is invalid\. /s, '$1 '],
+  [/^command-argument value '.*' is invalid for argument '(.*)'\. /s, '<$1> '],
+  [/Allowed choices are (.*), (.*)\.$/, 'takes $1 or $2'],
+];
+
+function usageProblem({ message }: CommanderError, name: string): Problem {
+  const text = rewordings.reduce((said, [form, ours]) => said.replace(form, ours), message);
+  const command = `runctl help ${name}`.trimEnd();
+  return new Problem(text.replace(/^\$ /, name && `${name} `), { command });
 }

@@ -175,14 +175,15 @@ describe('--status', () => {
   });
 });
 
-test('a run that has finished is not asked for again', async () => {
-  const { runctl, requests } = await given({ status: [running, completed] });
+test('a run that has finished is not asked for again, whatever the service says later', async () => {
+  const { runctl, requests } = await given({ status: [running, completed, running] });
   await runctl('trigger nightly');
 
   expect(statesOf(await runctl('list'))).toEqual(['nightly RUNNING']);
   expect(statesOf(await runctl('list'))).toEqual(['nightly COMPLETED']);
+  await runctl('status nightly');
   expect(statesOf(await runctl('list'))).toEqual(['nightly COMPLETED']);
-  expect(requests).toHaveLength(3);
+  expect(requests).toHaveLength(4);
 });
 
 describe('a run that cannot be polled', () => {
@@ -295,9 +296,9 @@ describe('the journal', () => {
     expect(namesOf(await runctl('list'))).toEqual(['export', 'nightly']);
   });
 
-  /** Nine days after the run of `nightly`, with a newer file that is longer than 1 MB. */
+  /** Nine days after `nightly` has failed, with a newer file that is longer than 1 MB. */
   async function givenLongJournal() {
-    const world = await given();
+    const world = await given({ status: [failed], result: [failedResult] });
     await world.runctl('trigger nightly --watch');
     const atMs = world.clock.nowMs() + 24 * hourMs;
     world.clock.pass(9 * 24 * hourMs);
@@ -313,6 +314,7 @@ describe('the journal', () => {
     'list --latest',
     'list nightly',
     'list --since 10d',
+    'list --status FAILED -n 1',
     'status nightly',
     'status 4b7c',
   ])('is read by `%s` as far as it needs', async (line) => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import {
   accepted,
   acceptedAs,
+  byName,
   completed,
   connectionLost,
   executionId,
@@ -33,6 +34,7 @@ const hourMs = 60 * minuteMs;
 
 const times = (count: number, response: Response) => Array.from({ length: count }, () => response);
 const seconds = (requests: Request[]) => requests.map(({ atMs }) => (atMs - noonMs) / secondMs);
+const minutesOn = (clock: { elapsedMs(): number }) => Math.round(clock.elapsedMs() / minuteMs);
 const isPoll = ({ method, path }: Request) => method === 'GET' && !path.endsWith('/result');
 
 const unavailable = json(503, { message: 'Down for maintenance' });
@@ -119,11 +121,14 @@ describe('the pause between polls', () => {
 
   test('grows to what Retry-After asks for, but to 10 minutes at most', async () => {
     const asking = (retryAfter: string) => json(200, run('RUNNING'), { 'retry-after': retryAfter });
-    const { runctl, requests } = await given({ status: [asking('60'), asking('3600'), completed] });
+    const limited = json(429, {}, { 'retry-after': '3600' });
+    const { runctl, requests } = await given({
+      status: [asking('60'), asking('3600'), limited, completed],
+    });
 
     await runctl(`watch ${fullPath}`);
 
-    expect(seconds(requests).slice(0, 3)).toEqual([0, 60, 660]);
+    expect(seconds(requests).slice(0, 4)).toEqual([0, 60, 660, 1260]);
   });
 
   test('of all requests of a command together is 100 ms at least', async () => {
@@ -160,7 +165,7 @@ describe.each(outages)('an outage (%s)', (_, outage, code) => {
     const { exitCode } = await runctl(`watch ${fullPath}`);
 
     expect(exitCode).toBe(0);
-    expect(clock.elapsedMs()).toBeGreaterThan(10 * minuteMs);
+    expect(minutesOn(clock)).toBeGreaterThan(10);
   });
 
   test('ends the command after the patience if there was no valid answer', async () => {
@@ -169,8 +174,7 @@ describe.each(outages)('an outage (%s)', (_, outage, code) => {
     const { exitCode, stdout } = await runctl(`watch ${fullPath}`);
 
     expect([exitCode, stdout]).toEqual([code, '']);
-    expect(clock.elapsedMs()).toBeGreaterThan(9 * minuteMs);
-    expect(clock.elapsedMs()).toBeLessThanOrEqual(10 * minuteMs);
+    expect(minutesOn(clock)).toBe(10);
   });
 
   test('ends the command once it has lasted for a --give-up-after that was given', async () => {
@@ -179,8 +183,7 @@ describe.each(outages)('an outage (%s)', (_, outage, code) => {
     const { exitCode } = await runctl(`watch ${fullPath} --give-up-after 1m`);
 
     expect(exitCode).toBe(code);
-    expect(clock.elapsedMs()).toBeGreaterThan(50 * secondMs);
-    expect(clock.elapsedMs()).toBeLessThanOrEqual(63 * secondMs);
+    expect(minutesOn(clock)).toBe(1);
   });
 });
 
@@ -188,7 +191,7 @@ test('the 201 to a trigger is a valid answer, so that an outage right after it e
   const { runctl, clock } = await given({ status: [...times(80, unavailable), completed] });
 
   expect((await runctl('trigger nightly --watch')).exitCode).toBe(0);
-  expect(clock.elapsedMs()).toBeGreaterThan(10 * minuteMs);
+  expect(minutesOn(clock)).toBeGreaterThan(10);
 });
 
 /** What doesn't pass by itself. */
@@ -225,8 +228,7 @@ describe.each(refusals)('a refusal (HTTP %i %j)', (httpStatus, body, code) => {
 
     expect(exitCode).toBe(code);
     expect(stderr).toContain(`HTTP ${httpStatus}`);
-    expect(clock.elapsedMs()).toBeGreaterThan(9 * minuteMs);
-    expect(clock.elapsedMs()).toBeLessThan(11 * minuteMs);
+    expect(minutesOn(clock)).toBe(10);
   });
 
   test('that passes ends no watch', async () => {
@@ -236,10 +238,20 @@ describe.each(refusals)('a refusal (HTTP %i %j)', (httpStatus, body, code) => {
   });
 });
 
-test('a run that was started but cannot be followed is 14, and the command to type names it', async () => {
-  const { runctl } = await given({ status: [running, unauthorized] });
+test('a refusal that an outage interrupts has the patience anew', async () => {
+  const refused = times(30, unauthorized); // 6 minutes
+  const status = [running, ...refused, unavailable, ...refused, completed];
+  const { runctl, clock } = await given({ status });
 
-  const { exitCode, stderr, documents } = await runctl('trigger nightly --watch --json');
+  expect((await runctl(`watch ${fullPath}`)).exitCode).toBe(0);
+  expect(minutesOn(clock)).toBeGreaterThan(10);
+});
+
+test('a run that was started but cannot be followed is 14, and the command to type names it', async () => {
+  const { runctl } = await given({ status: [running, unavailable] });
+
+  const line = 'trigger nightly --watch --give-up-after 1m --json';
+  const { exitCode, stderr, documents } = await runctl(line);
 
   expect(exitCode).toBe(14);
   expect(documents).toMatchObject([
@@ -251,7 +263,7 @@ test('a run that was started but cannot be followed is 14, and the command to ty
         exitCode: 14,
         next: expect.stringContaining(`runctl watch ${fullPath}`),
         trigger: { started: 'yes' },
-        error: { httpStatus: 401 },
+        error: { httpStatus: 503 },
       },
     },
   ]);
@@ -278,8 +290,7 @@ describe('a run that the service does not find', () => {
     const { exitCode } = await runctl(`watch ${fullPath}`);
 
     expect(exitCode).toBe(6);
-    expect(clock.elapsedMs()).toBeGreaterThan(19 * minuteMs);
-    expect(clock.elapsedMs()).toBeLessThan(21 * minuteMs);
+    expect(minutesOn(clock)).toBe(20);
     expect(journal().map(({ type }) => type)).toEqual(['sent', 'accepted']);
   });
 });
@@ -335,7 +346,7 @@ describe('a signal', () => {
   test.each([
     ['SIGINT', 130, 'during a poll', undefined],
     ['SIGTERM', 143, 'in a pause', running],
-    ['SIGHUP', 129, 'in an outage', unavailable],
+    ['SIGHUP', 129, 'in an outage', json(429, {}, { 'retry-after': '60' })],
   ] as const)('%s ends a watch at once with %i %s', async (signal, code, _, answer) => {
     const interrupted: Response = (...args) => {
       interrupting(signal)(...args);
@@ -343,7 +354,7 @@ describe('a signal', () => {
     };
     const { runctl, requests, clock } = await given({ status: [running, interrupted] });
 
-    const { exitCode, stdout, stderr } = await runctl(`watch ${fullPath}`);
+    const { exitCode, stdout, stderr } = await runctl(`watch ${fullPath} --timeout 30s`);
 
     expect(exitCode).toBe(code);
     expect(stdout).toBe('');
@@ -437,11 +448,9 @@ describe('the result', () => {
 
     expect(watched.exitCode).toBe(code);
     expect(watched.document).toMatchObject({ status: word, runctl: { outcome, exitCode: code } });
-    expect(clock.elapsedMs()).toBeGreaterThan(9 * minuteMs);
-    expect(clock.elapsedMs()).toBeLessThanOrEqual(10 * minuteMs);
+    expect(minutesOn(clock)).toBe(10);
     const { exitCode } = await runctl(`result ${fullPath}`);
     expect(exitCode).toBe(code);
-    expect(clock.elapsedMs()).toBeLessThan(11 * minuteMs);
   });
 
   test('is printed as it was sent', async () => {
@@ -469,8 +478,7 @@ test('status and result give up after 30 seconds', async () => {
 
   expect((await runctl(`status ${fullPath}`)).exitCode).toBe(10);
   expect((await runctl(`result ${fullPath}`)).exitCode).toBe(10);
-  expect(clock.elapsedMs()).toBeGreaterThan(55 * secondMs);
-  expect(clock.elapsedMs()).toBeLessThanOrEqual(60 * secondMs);
+  expect(minutesOn(clock)).toBe(1);
 });
 
 test('status in a loop does not fill the journal', async () => {
@@ -549,7 +557,7 @@ describe('watch --all', () => {
     const { exitCode, stdout, stderr } = await runctl('watch --all');
 
     expect([exitCode, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('no unfinished run');
+    expect(stderr).toContain('nothing to watch');
     expect((await runctl('watch --all --quiet')).stderr).toBe('');
   });
 });
@@ -577,15 +585,15 @@ describe('of several runs', () => {
   });
 
   test('a signal comes before 12, and 12 before a run that failed', async () => {
+    const either = byName({ nightly: accepted, import: connectionLost });
     const { runctl } = await given({
-      trigger: [connectionLost, accepted, acceptedAs(otherId)],
+      trigger: [either, either, acceptedAs(otherId)],
       status: [failed],
       result: [failedResult],
       runs: { [otherId]: { status: [interrupting('SIGTERM')] } },
     });
-    await runctl('trigger import --give-up-after 0');
-    await runctl('trigger nightly');
-    expect((await runctl('watch --all')).exitCode).toBe(12);
+    const line = 'trigger nightly import --watch --give-up-after 0';
+    expect((await runctl(line)).exitCode).toBe(12);
 
     await runctl('trigger export');
     expect((await runctl('watch --all')).exitCode).toBe(143);
@@ -609,7 +617,7 @@ test.each([
   async (stdoutError, status, code) => {
     const { runctl } = await given({ stdoutError, status: [status], result: [output] });
 
-    const { exitCode, stderr } = await runctl('trigger nightly --watch');
+    const { exitCode, stderr } = await runctl('trigger nightly --watch --quiet');
 
     expect(exitCode).toBe(code);
     expect(stderr).toContain(executionId);

@@ -10,7 +10,7 @@ export function parseAutomation(text: string, settings: Settings): Automation {
     return { projectId: first.toLowerCase(), name: checkedName(rest, text) };
   }
   if (text === '@' || text === '@last') {
-    throw new Problem(`${text} means a run; name an automation`);
+    throw new Problem(`${text} means a run: name an automation`);
   }
   if (text.includes('/')) {
     throw new Problem(

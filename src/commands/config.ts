@@ -19,7 +19,7 @@ import { openService } from './open.ts';
 export async function config(context: Context): Promise<CommandResult> {
   if (!context.canPrompt) {
     throw new Problem(
-      'config asks questions on a terminal: without one, store baseUrl, apiKey and project one by one',
+      "config asks questions, and this isn't a terminal: store baseUrl, apiKey and project one by one",
       { command: 'runctl config set baseUrl https://api.example.com' },
     );
   }
@@ -34,8 +34,7 @@ export async function config(context: Context): Promise<CommandResult> {
   const result = await store(answers, settings, context);
 
   if (project) {
-    const text = "the project ID isn't verified: only a trigger shows that it exists";
-    emit({ type: 'note', text });
+    emit({ type: 'note', text: "the project ID can't be verified before the first trigger" });
   }
   const automation = project ? '<automation>' : '<projectId>/<automation>';
   emit({ type: 'note', text: `next: runctl trigger ${automation} --watch` });
@@ -69,7 +68,9 @@ export async function configList(context: Context): Promise<CommandResult> {
   return done({ profile, settings: document }, lines.join('\n'));
 }
 
-const settingLine = ({ value, source }: Setting<string>) => `${value}  (${source})`;
+// Which file that is, the line of configDir says.
+const settingLine = ({ value, source }: Setting<string>) =>
+  `${value}  (${source.replace(/ in \/.*/, '')})`;
 
 /** Stores a setting in the profile in force, or names the profile that is the default. */
 export async function configSet(

@@ -67,7 +67,7 @@ async function checkService(
     warnOfClock(serviceTimeMs, context);
     return [
       { name: 'connection', message: `${host} answered in ${tookMs} ms` },
-      { name: 'API key', message: `${masked} in ${source} isn't refused` },
+      { name: 'API key', message: `${masked} in ${source} wasn't refused` },
     ];
   }
   const { kind } = answer.failure;
@@ -76,7 +76,7 @@ async function checkService(
   const { exit } = rowOf(answer.failure);
   if (exit === 'interrupted') throw new Problem('interrupted', { exit });
   if (kind === 'unauthorized') {
-    const message = `${reason}; replace ${masked} in ${source}`;
+    const message = `${reason.replace(/^the API key was /, '')}; replace ${masked} in ${source}`;
     const command = source.startsWith('profile ') ? 'runctl config set apiKey' : undefined;
     return [
       { name: 'connection', message: `${host} answered` },
@@ -119,10 +119,10 @@ function checkJournal(settings: Settings, context: Context): Check[] {
 }
 
 async function reportOf(checks: readonly Check[], context: Context): Promise<DoneReport> {
-  const { glyphs, tint, line } = await loadStyle(context.stdout, context);
+  const { glyphs, tint, line, wrap } = await loadStyle(context.stdout, context);
   const lines = checks.map(({ name, message, exit }) => {
     const tone = exit ? 'bad' : 'good';
-    return `${tint(tone, glyphs[tone])} ${name.padEnd(10)}  ${line(message)}`;
+    return `${tint(tone, glyphs[tone])} ${name.padEnd(10)}  ${wrap(line(message), 14)}`;
   });
   const failed = checks.find(({ exit }) => exit);
   return {
@@ -132,6 +132,6 @@ async function reportOf(checks: readonly Check[], context: Context): Promise<Don
     document: {
       checks: checks.map(({ name, message, exit }) => ({ name, isOk: !exit, message })),
     },
-    error: failed && { message: `the ${failed.name} check failed`, command: failed.command },
+    error: failed && { message: `${failed.name}: ${failed.message}`, command: failed.command },
   };
 }

@@ -113,7 +113,8 @@ function runById(text: string, journal: Journal): FoundRun {
   return { run: { automation, executionId }, isRecorded: true };
 }
 
-function notRecorded(message: string): never {
+/** Throws a `Problem`. */
+export function notRecorded(message: string): never {
   throw new Problem(message, { exit: 'not_found', command: 'runctl list' });
 }
 

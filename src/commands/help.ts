@@ -1,12 +1,21 @@
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { exitTable } from '../run/exit-codes.ts';
 import { Problem } from '../run/report.ts';
+import { type SettingRow, settingTable } from '../settings/table.ts';
 import { nearWord } from '../text/near-word.ts';
 import type { CommandResult } from './command.ts';
 
-/** Prints the help of a command, or of the exit codes. */
+const topics: Record<string, (program: Command) => string> = {
+  'exit-codes': exitCodesText,
+  flags: flagsText,
+};
+
+/** Prints the help on a command, on exit codes, or on the flags and settings of every command. */
 export async function help(topic: readonly string[], program: Command): Promise<CommandResult> {
-  const text = topic[0] === 'exit-codes' ? exitCodesText() : commandHelp(topic, program);
+  const [name = ''] = topic;
+  const text = Object.hasOwn(topics, name)
+    ? (topics[name]?.(program) ?? '')
+    : commandHelp(topic, program);
   return {
     reports: [{ kind: 'done', exit: 'ok', text: text.trimEnd(), document: { help: text } }],
     show: 'text',
@@ -18,7 +27,7 @@ function commandHelp(topic: readonly string[], program: Command): string {
   for (const word of topic) {
     const child = command.commands.find((each) => each.name() === word || each.alias() === word);
     if (!child) {
-      const names = [...command.commands.map((each) => each.name()), 'exit-codes'];
+      const names = [...command.commands.map((each) => each.name()), ...Object.keys(topics)];
       const near = nearWord(word, names);
       const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
       throw new Problem(`there is no help on "${word}": ${hint}`);
@@ -40,11 +49,32 @@ function helpOf(command: Command): string {
 
 function exitCodesText(): string {
   const rows = exitTable.map(
-    ({ code, name, meaning }) => `${String(code).padStart(3)}  ${name.padEnd(20)} ${meaning}`,
+    ({ code, name, meaning }) => `${String(code).padStart(3)}  ${name.padEnd(19)}  ${meaning}`,
   );
   return `${rows.join('\n')}
 
-May a trigger of one automation be typed again? After 2 and 5 to 11 it may: no run was started
-(with an --idempotency-key, by this command). After any other code, also one that isn't listed,
-only with an --idempotency-key, and within 24 hours. 13, 14 and 124 mean that there is a run.`;
+May a trigger of one automation be typed again? After 2 and 5 to 11 it may: no
+run was started (with an --idempotency-key, by this command). After any other
+code, also one that isn't listed, only with an --idempotency-key, and within 24
+hours. 13, 14 and 124 mean that there is a run.`;
+}
+
+function flagsText({ options }: Command): string {
+  const settings: [string, SettingRow][] = Object.entries(settingTable);
+  const rows = settings.map(([name, { description, env, default: byDefault }]) => {
+    const sources = [...env, ...(byDefault ? [`default: ${byDefault}`] : [])].join(', ');
+    return [name, sources ? `${description} (${sources})` : description] as const;
+  });
+  return `Common flags, before or after the command:
+${itemsText(options.map(({ flags, description }) => [flags, description]))}
+
+Settings of a profile (runctl config), and their environment variables. A flag
+beats the environment, which beats the profile, unless --profile names it:
+${itemsText(rows)}`;
+}
+
+function itemsText(items: (readonly [term: string, about: string])[]): string {
+  const helper = new Help();
+  const width = Math.max(...items.map(([term]) => term.length));
+  return items.map(([term, about]) => helper.formatItem(term, width, about, helper)).join('\n');
 }

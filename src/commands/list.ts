@@ -2,13 +2,14 @@ import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Ports } from '../run/ports.ts';
-import { Problem, type Report, type RunReport } from '../run/report.ts';
+import type { Report, RunReport } from '../run/report.ts';
 import { type Automation, isSameAutomation, type RunStatus } from '../run/run.ts';
 import { responseLost, unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
 import { resolveSettings } from '../settings/resolve.ts';
 import { parseAutomation } from './automation.ts';
 import type { CommandResult } from './command.ts';
+import { notRecorded } from './find-run.ts';
 import { readableEntries, usualOf } from './follow.ts';
 import { open, openJournal } from './open.ts';
 import { readStatus } from './status.ts';
@@ -38,12 +39,16 @@ export async function list(
   const automation = name === undefined ? undefined : parseAutomation(name, settings);
   const hasSettings = settings.baseUrl !== undefined && settings.apiKey !== undefined;
   const ports = flags.offline || !hasSettings ? undefined : (await open(context)).ports;
-  const entries = selectEntries(automation, flags, journal);
+  const entries = selectEntries(automation, flags, journal, context.clock.nowMs());
   const {
     statuses,
     sinceMs,
     limit = sinceMs === undefined ? defaultLimit : Number.POSITIVE_INFINITY,
   } = flags;
+  if (entries.length === 0 && context.stderr.isTTY) {
+    const next = hasSettings ? 'runctl trigger <automation> --watch' : 'runctl config';
+    context.emit({ type: 'note', text: `nothing to list, next: ${next}` });
+  }
   const recent = readableEntries(journal);
   const report = (entry: JournalEntry) =>
     reportOf(entry, recent, ports, flags.giveUpAfterMs ?? listPatienceMs, context);
@@ -72,6 +77,7 @@ function selectEntries(
   automation: Automation | undefined,
   { limit = defaultLimit, sinceMs, latest, statuses }: ListFlags,
   journal: Journal,
+  nowMs: number,
 ): JournalEntry[] {
   const isSelected = (entry: JournalEntry) => entry.atMs >= (sinceMs ?? 0);
   if (automation) {
@@ -79,16 +85,16 @@ function selectEntries(
       .search(automation.name)
       .filter((entry) => isSameAutomation(entry.automation, automation));
     if (entries.length === 0) {
-      throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
+      notRecorded(`this machine has no record of ${automation.name}`);
     }
     const selected = entries.filter(isSelected).toReversed();
-    return latest ? latestOf(selected) : selected;
+    return latest ? latestOf(selected, nowMs) : selected;
   }
   if (sinceMs !== undefined) {
     const selected = journal.recent(sinceMs).filter(isSelected).toReversed();
-    return latest ? latestOf(selected) : selected;
+    return latest ? latestOf(selected, nowMs) : selected;
   }
-  if (latest) return latestOf(journal.ofEachAutomation().toReversed());
+  if (latest) return latestOf(journal.ofEachAutomation().toReversed(), nowMs);
   const countsForLimit = (entry: JournalEntry) =>
     !statuses || statuses.includes(recordedWord(entry));
   return journal
@@ -96,13 +102,14 @@ function selectEntries(
     .toReversed();
 }
 
-/** Of each automation the newest unfinished entry, else the newest. */
-function latestOf(entries: readonly JournalEntry[]): JournalEntry[] {
+/** Of each automation the newest run of the last day that is unfinished, else the newest entry. */
+function latestOf(entries: readonly JournalEntry[], nowMs: number): JournalEntry[] {
+  const isActive = (entry: JournalEntry) => isUnfinished(entry) && entry.atMs > nowMs - dayMs;
   const latest = new Map<string, JournalEntry>();
   for (const entry of entries) {
     const id = `${entry.automation.projectId}/${entry.automation.name}`;
     const other = latest.get(id);
-    if (!other || (!isUnfinished(other) && isUnfinished(entry))) latest.set(id, entry);
+    if (!other || (!isActive(other) && isActive(entry))) latest.set(id, entry);
   }
   return [...latest.values()];
 }

@@ -34,7 +34,7 @@ export async function open(context: Context): Promise<Opened> {
       onUnwritable: ({ message }) =>
         emit({
           type: 'warning',
-          text: `the journal in ${journal.folder} can't be written, so recover and list won't find this: ${message}`,
+          text: `the journal in ${journal.folder} can't be written, so recover and list won't find this: ${message.split(', ')[0]}`,
         }),
     }),
     clock,

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
-import { Problem, type Report, type UnknownReport } from '../run/report.ts';
+import type { Report, UnknownReport } from '../run/report.ts';
 import { isSameAutomation } from '../run/run.ts';
 import { responseLost, startRun, unknownReport } from '../run/start-run.ts';
 import { dayMs, hourMs } from '../run/time.ts';
 import { parseAutomation } from './automation.ts';
 import type { CommandResult } from './command.ts';
+import { notRecorded } from './find-run.ts';
 import { deadlineOf, type FollowFlags, follow, readPatienceMs } from './follow.ts';
 import { type Opened, open } from './open.ts';
 import { whyNotSent } from './trigger.ts';
@@ -38,7 +39,7 @@ export async function recover(
         .filter((each) => isSameAutomation(each.automation, automation))
     : journal.recent(nowMs - searchedMs);
   if (automation && entries.length === 0) {
-    throw new Problem(`this machine has no record of ${automation.name}`, { exit: 'not_found' });
+    notRecorded(`this machine has no record of ${automation.name}`);
   }
   // Whoever names the automation hears again of what was reported within its day.
   const isWanted = (entry: JournalEntry) =>

@@ -118,7 +118,7 @@ function recordedEntry(
   const other = sent.find((entry) => !isSameAutomation(entry.automation, automation));
   if (other) {
     throw new Problem(
-      `the idempotency key ${idempotencyKey} was sent for ${other.automation.name}; use another one for ${automation.name}`,
+      `the idempotency key ${idempotencyKey} belongs to ${other.automation.name}: use another one for ${automation.name}`,
     );
   }
   const [entry] = sent;
@@ -126,7 +126,7 @@ function recordedEntry(
   const ageMs = Math.abs(clock.nowMs() - firstMs);
   if (ageMs > dayMs) {
     throw new Problem(
-      `the idempotency key ${idempotencyKey} was first sent ${formatDuration(ageMs)} ago, and services forget keys after 24h; use a new one`,
+      `the idempotency key ${idempotencyKey} was first sent ${formatDuration(ageMs)} ago, and services forget keys after 24h: use a new one`,
     );
   }
   return entry;
@@ -154,7 +154,7 @@ export function whyNotSent(
 
 function replayed(given: Trigger, executionId: string, { emit }: Context): RunReport {
   const { automation, idempotencyKey, isKeyGiven } = given;
-  const text = `${automation.name} was already started with this idempotency key; nothing was sent`;
+  const text = `${automation.name} was already started with this idempotency key, so nothing was sent`;
   emit({ type: 'note', text });
   const trigger = { started: 'no' as const, idempotencyKey, isKeyGiven };
   return { kind: 'run', automation, executionId, trigger };

@@ -19,7 +19,7 @@ export async function watch(
   context: Context,
 ): Promise<CommandResult> {
   const { all = false } = flags;
-  if (all === names.length > 0) throw new Problem('name a run, or use --all');
+  if (all === names.length > 0) throw new Problem('watch needs a <run> or --all, and not both');
   const opened = await open(context);
   const { journal, settings } = opened;
   const found = all
@@ -31,7 +31,7 @@ export async function watch(
   for (const { note } of found) if (note) context.emit({ type: 'note', text: note });
   const unknown = all ? unknownTriggers(opened) : [];
   if (all && found.length + unknown.length === 0) {
-    context.emit({ type: 'note', text: 'no unfinished run of the last 24h to watch' });
+    context.emit({ type: 'note', text: 'nothing to watch: no run of the last 24h is unfinished' });
   }
   const reports = await Promise.all(
     found.map(async ({ run, isRecorded, isLastRun }): Promise<Report> => {

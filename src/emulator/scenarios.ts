@@ -36,9 +36,7 @@ export const scenarios = {
     automations: { '*': { losesFirst: ['trigger'] } },
   },
   'bad-day': {
-    description:
-      'a 2h50m run that completes despite lost responses, 429s, 502s, lost connections and a ' +
-      "proxy's HTML page (try --speed 600)",
+    description: 'a 2h50m run with lost responses, 429s and outages (--speed 600)',
     automations: {
       '*': {
         durationMs: 170 * minuteMs,
@@ -57,10 +55,10 @@ export const scenarios = {
   },
   'every-ending': {
     description:
-      'an automation for each exit code of trigger --watch: completes=0, fails=1, times-out=3, ' +
+      'an automation for each exit code: completes=0, fails=1, times-out=3, ' +
       'is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, ' +
-      'disabled=11, response-lost=12, is-skipped=15; with --give-up-after 5s also ' +
-      'result-unreadable=13 and not-watchable=14',
+      'disabled=11, response-lost=12, is-skipped=15, and with --give-up-after 5s ' +
+      'result-unreadable=13, not-watchable=14',
     automations: {
       completes: short,
       fails: { ...short, finalStatus: 'FAILED' },
@@ -81,18 +79,14 @@ export const scenarios = {
     },
   },
   'keys-ignored': {
-    description:
-      'like lost-response, but the service ignores idempotency keys, so repeating a trigger of ' +
-      'the automation quick starts a second run',
+    description: 'like lost-response, but keys are ignored: quick is run twice',
     automations: {
       '*': { losesFirst: ['trigger'], ignoresKeys: true },
       quick: { durationMs: 10, losesFirst: ['trigger'], ignoresKeys: true },
     },
   },
   active: {
-    description:
-      'the automation is already running, started elsewhere, for another 15 seconds (try ' +
-      '--if-active wait)',
+    description: 'another run is active for 15 seconds (try --if-active wait)',
     automations: { '*': { ...short, activeElsewhereMs: 15 * secondMs } },
   },
 } satisfies Record<string, { description: string; automations: Automations }>;

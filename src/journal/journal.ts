@@ -72,7 +72,7 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
       attempt('written', folder, () => checkWritable(folder));
       if (!oldest) return 'empty';
       const since = new Date(oldest.atMs).toISOString().slice(0, 10);
-      return `${others.length + 1} triggers and runs since ${since}`;
+      return `${others.length === 0 ? '1 entry' : `${others.length + 1} entries`} since ${since}`;
     },
   };
 }
@@ -152,9 +152,7 @@ function attempt<T>(what: 'read' | 'written', folder: string, act: () => T): T {
     return act();
   } catch (error) {
     if (error instanceof Problem) throw error;
-    const { message } = error as Error;
-    throw new Problem(`the journal in ${folder} can't be ${what}: ${message}`, {
-      exit: 'io_error',
-    });
+    const [why] = (error as Error).message.split(', '); // the rest is the path
+    throw new Problem(`the journal in ${folder} can't be ${what}: ${why}`, { exit: 'io_error' });
   }
 }

@@ -23,9 +23,7 @@ export interface Message {
   /** What happened to what, and what that means for the run. */
   happened: string;
   why?: string;
-  /** `3 attempts in 10m` */
-  history?: string;
-  /** What HTTP said, for the brackets at the end. */
+  /** For the brackets at the end: `3 attempts in 10m`, and what HTTP said. */
   facts?: readonly string[];
   /** The command to type, as words after `runctl`, or complete. */
   fix?: readonly string[] | string;
@@ -66,15 +64,18 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
 }
 
 /** The message as it is printed. */
-export function formatMessage(message: Message, style: Style, { complete }: CommandLine): string {
-  const { happened, why, history, facts = [], fix } = message;
-  const sentence = style.line(why ? `${happened}: ${why}` : happened);
-  const brackets = [...(history ? [history] : []), ...facts].join(', ');
-  const separator = history ? '\n  ' : ' ';
-  const end = brackets && `${separator}(${style.line(brackets)})`;
+export function formatMessage(message: Message, style: Style, commandLine: CommandLine): string {
+  const { happened, why, facts = [] } = message;
+  const sentence = why ? `${happened}: ${why}` : happened;
+  const brackets = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+  const said = style.wrap(`runctl: ${style.line(sentence + brackets)}`);
+  return `${said}\n${formatFix(message, style, commandLine)}`;
+}
+
+/** The command to type, alone on its line and never broken. Empty if there is none. */
+export function formatFix({ fix }: Message, { glyphs, bold }: Style, { complete }: CommandLine) {
   // Names in it stay as they are, or it would mean another run.
-  const command = fix && `\n  ${style.glyphs.arrow} ${style.bold(clean(complete(fix)))}`;
-  return `runctl: ${sentence}${end}${command ?? ''}\n`;
+  return fix ? `  ${glyphs.arrow} ${bold(clean(complete(fix)))}\n` : '';
 }
 
 /** A thrown problem, as the report of a command that did nothing else. */
@@ -99,14 +100,14 @@ function runMessage(report: RunReport, about: MessageContext): Message | undefin
 }
 
 function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
-  const { automation, failure } = report;
-  const reason = reasonOf(failure, about);
-  const name = automation.name;
-  if (failure.kind === 'not_found') return { happened: `${name} can't be followed`, ...reason };
-  const isOwn = failure.kind === 'interrupted' || failure.kind === 'timeout';
-  const what = isOwn ? 'runctl stopped watching it' : "couldn't be followed";
-  const happened = `${name} continues, but ${what}`;
-  return { happened, ...reason, fix: ['watch', about.commandLine.run(report)] };
+  const { automation, failure, status, trigger } = report;
+  const { name } = automation;
+  const isGone = failure.kind === 'not_found';
+  const isSeen = !isGone && (status || trigger);
+  const happened = `${name} ${isSeen ? 'continues, but is no longer' : "isn't"} watched`;
+  const again = isGone ? undefined : ['watch', about.commandLine.run(report)];
+  const fix = rowOf(failure).retry ? again : (fixOf(failure, name) ?? again);
+  return { happened, ...reasonOf(failure, about), fix };
 }
 
 function notStartedMessage(report: NotStartedReport, about: MessageContext): Message {
@@ -133,11 +134,11 @@ const keyFlag = (trigger: { idempotencyKey: string }) => [
 function unknownMessage(report: UnknownReport, about: MessageContext): Message {
   const { automation, failure, last = failure, attempts = 1, tookMs = 0, atMs } = report;
   const at = atMs === undefined ? '' : ` at ${timeText(atMs, about)}`;
+  const history = attempts > 1 ? [`${attempts} attempts in ${formatDuration(tookMs)}`] : [];
   return {
     happened: `${automation.name} may have been started${at}`,
     why: whyUnknown(report, about),
-    history: attempts > 1 ? `${attempts} attempts in ${formatDuration(tookMs)}` : undefined,
-    facts: reasonOf(last, about).facts,
+    facts: [...history, ...reasonOf(last, about).facts],
     fix: recoveryOf(report, about),
   };
 }
@@ -148,14 +149,14 @@ function whyUnknown(report: UnknownReport, about: MessageContext): string {
   const notSent = report.notSentBecause ?? ignored;
   const then = last.kind === 'interrupted' ? 'runctl was interrupted' : last.reason;
   const parts = [failure.reason, ...(last.kind === failure.kind ? [] : [then])];
-  if (notSent) parts.push(`it isn't sent again (${notSent})`);
+  if (notSent) parts.push(`runctl doesn't send it again (${notSent})`);
   const why = parts.join(', and ');
   if (ignored || isRecoverable === false) {
     const when = atMs ? 'then' : `at about ${timeText(about.context.clock.nowMs(), about)}`;
-    return `${why}. Look in the service for a run that began ${when}`;
+    return `${why}. Look in the service for a run that started ${when}`;
   }
   if (last.kind !== 'already_active') return why;
-  return `${why}, maybe by this trigger. recover finds it once that run has finished`;
+  return `${why}, maybe because of this trigger. recover finds out once that run has finished`;
 }
 
 function recoveryOf(report: UnknownReport, about: MessageContext): string[] | undefined {
@@ -174,7 +175,7 @@ function recoveryOf(report: UnknownReport, about: MessageContext): string[] | un
 function reasonOf(failure: Failure, about: MessageContext) {
   const { reason: why, retryAfterMs } = failure;
   const atMs = about.context.clock.nowMs() + (retryAfterMs ?? 0);
-  const again = retryAfterMs ? `not before ${timeText(atMs, about)}` : '';
+  const again = retryAfterMs ? `retry after ${timeText(atMs, about)}` : '';
   return { why, facts: [httpFact(failure), again].filter(Boolean) };
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../run/run.ts';
 import { clean, cleanJson } from '../text/clean.ts';
 import { createCommandLine } from './command-line.ts';
 import { documentOf, valueAt, type Warning } from './document.ts';
-import { formatMessage, type MessageContext, messageOf } from './message.ts';
+import { formatFix, formatMessage, type MessageContext, messageOf } from './message.ts';
 import { loadStyle, type Style } from './style.ts';
 import { logLine, runStatus, runSummary } from './summary.ts';
 import { countLine, pipeRows, table } from './table.ts';
@@ -45,7 +45,9 @@ export async function print(
   const messages = reports.map((report) => stderrTextOf(report, show, about, style));
   // Rows say how runs stand. If some couldn't be polled, it is usually for one reason.
   const told = messages.filter((text) => text !== '').slice(0, show === 'rows' ? 1 : undefined);
-  if (told.length > 0) stderr.write(told.join(''));
+  // The terminal has written ^C, which a message covers.
+  const start = context.signal.aborted && style.isTerminal ? '\r' : '';
+  if (told.length > 0) stderr.write(start + told.join(''));
 }
 
 const isAboutRun = (report: Report): report is RunOrTriggerReport => report.kind !== 'done';
@@ -159,7 +161,9 @@ function stderrTextOf(
   const isSkipped = report.kind === 'not_started' && report.isSkipped;
   if (flags.quiet && (isAskedAgain || isSkipped)) return '';
   const message = messageOf(report, about);
-  if (message) return formatMessage(message, style, commandLine);
+  // What was printed on stdout has said it already.
+  const isSaid = report.kind === 'done' && report.text && !flags.json && flags.field === undefined;
+  if (message) return (isSaid ? formatFix : formatMessage)(message, style, commandLine);
   // `result` has no output to print, and the exit code alone doesn't say why.
   const isWithoutOutput = show === 'outputs' && !flags.json && outcomeOf(report) !== 'ok';
   return isWithoutOutput && report.kind === 'run' ? runSummary(report, style, clock.nowMs()) : '';

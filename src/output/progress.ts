@@ -23,7 +23,7 @@ export function createProgress(context: ProgressContext): Progress {
   const style = plainStyle(stderr, context);
   const createView = style.isTerminal ? createSpinner : createLog;
   const view = flags.quiet ? undefined : createView(runs, context);
-  const say = (text: string) => stderr.write(`runctl: ${style.line(text)}\n`);
+  const say = (text: string) => stderr.write(`${style.wrap(`runctl: ${style.line(text)}`)}\n`);
   return {
     stop: () => view?.stop(),
     warnings,

@@ -1,5 +1,6 @@
 import type { Context, Sink } from '../context.ts';
 import { clean, cleanLine, withoutRunnerCommands } from '../text/clean.ts';
+import { wrap } from './width.ts';
 
 /** What a status means to somebody who looks for it. */
 export type Tone = 'good' | 'bad' | 'active' | 'unknown' | 'attention';
@@ -17,6 +18,8 @@ export interface Style {
   line(text: string): string;
   /** Foreign text with the lines that it has, harmless for this stream. */
   lines(text: string): string;
+  /** On a terminal the text is broken between words, and all lines but the first are indented. */
+  wrap(text: string, indent?: number): string;
 }
 
 const unicode = {
@@ -31,16 +34,18 @@ const unicode = {
 const ascii = { ...unicode, good: '+', bad: 'x', active: '*', arrow: '->', ellipsis: '...' };
 
 export function plainStyle(sink: Sink, { terminalStyle }: Pick<Context, 'terminalStyle'>): Style {
+  const isTerminal = sink.isTTY && terminalStyle.canRedraw;
   // A pipe may lead to a CI runner, which takes commands from it.
   const guard = sink.isTTY ? (text: string) => text : withoutRunnerCommands;
   return {
-    isTerminal: sink.isTTY && terminalStyle.canRedraw,
+    isTerminal,
     tint: (_tone, text) => text,
     dim: (text) => text,
     bold: (text) => text,
     glyphs: terminalStyle.hasUnicode ? unicode : ascii,
     line: (text) => guard(cleanLine(text)),
     lines: (text) => guard(clean(text)),
+    wrap: (text, indent = 2) => (isTerminal ? wrap(text, sink.columns(), indent) : text),
   };
 }
 

@@ -53,7 +53,7 @@ function paragraph(
   }
   const glyph = style.tint(state.tone, style.glyphs[state.tone]);
   const lines = [`${glyph} ${head}`, ...style.lines(error ?? '').split('\n'), style.dim(known)];
-  return `${lines.filter(Boolean).join('\n  ')}\n`;
+  return `${style.wrap(lines.filter(Boolean).join('\n'))}\n`;
 }
 
 /** `started 02:00:01 today`, `started Fri 23:15`. */

@@ -1,4 +1,5 @@
 import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 
 /** The columns that a text takes on a terminal. Colors take none, ideographs two. */
 export const widthOf = (text: string): number =>
@@ -10,6 +11,10 @@ export const padEnd = (text: string, columns: number): string =>
 
 export const padStart = (text: string, columns: number): string =>
   ' '.repeat(Math.max(0, columns - widthOf(text))) + text;
+
+/** The text broken between words, for a terminal: each line but the first is indented. */
+export const wrap = (text: string, columns: number, indent: number): string =>
+  wrapAnsi(text, Math.max(columns - indent, 1)).replaceAll('\n', `\n${' '.repeat(indent)}`);
 
 /** The text, cut with an ellipsis if it takes more columns. Its colors are kept. */
 export function cut(text: string, columns: number, ellipsis: string): string {

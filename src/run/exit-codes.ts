@@ -58,7 +58,7 @@ export const exitTable = [
     code: 14,
     name: 'watch_failed',
     repeat: own,
-    meaning: "a run was started, but couldn't be followed; it continues",
+    meaning: "a run continues that couldn't be followed",
   },
   {
     code: 15,
@@ -77,14 +77,14 @@ export const exitTable = [
     code: 74,
     name: 'io_error',
     repeat: own,
-    meaning: "output couldn't be written, or the journal couldn't be read",
+    meaning: "output can't be written, or the journal can't be read",
   },
   { code: 124, name: 'timeout', repeat: own, meaning: '--timeout expired; the run continues' },
   {
     code: 130,
     name: 'interrupted',
     repeat: own,
-    meaning: 'Ctrl-C (SIGHUP is 129, SIGTERM 143); a run that was started continues',
+    meaning: 'Ctrl-C (SIGHUP: 129, SIGTERM: 143); a run continues',
   },
   {
     code: 141,

@@ -111,7 +111,7 @@ export async function readResult(
 function withResult(report: RunReport, result: RunResult, { journal, emit }: Ports): RunReport {
   const { automation, executionId, status } = report;
   if (status && status.status !== result.status) {
-    const text = `the status says ${status.status}, but the result says ${result.status}`;
+    const text = `the status of ${automation.name} is ${status.status}, but its result says ${result.status}`;
     emit({ type: 'warning', automation, text });
   }
   const decided = decidingStatus(report);

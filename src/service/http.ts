@@ -169,7 +169,7 @@ function responseReceiver(
 /** Only a POST that was written may have done something. */
 const interruption = ({ method }: HttpRequest, { isWritten }: Progress): Failure =>
   isWritten && method === 'POST'
-    ? failure('no_response', { reason: 'interrupted before the response' })
+    ? failure('no_response', { reason: 'there was no response yet' })
     : failure('interrupted');
 
 function timeoutFailure(timeoutMs: number, { isWritten, head }: Progress): Failure {

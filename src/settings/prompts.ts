@@ -38,6 +38,6 @@ async function answerOf(answer: Promise<string>): Promise<string> {
   } catch (error) {
     // Inquirer throws ExitPromptError on Ctrl-C, and AbortPromptError if the signal aborts.
     if (!/PromptError$/.test((error as Error).name)) throw error;
-    throw new Problem('interrupted; nothing was stored', { exit: 'interrupted' });
+    throw new Problem('interrupted, so nothing was stored', { exit: 'interrupted' });
   }
 }

@@ -110,18 +110,20 @@ function lazy<T>(make: () => T): () => T {
 }
 
 /** Throws a `Problem` if there is no base URL. */
-export const requireBaseUrl = ({ baseUrl }: Settings): string =>
-  baseUrl?.value ?? missing('baseUrl');
+export const requireBaseUrl = (settings: Settings): string =>
+  settings.baseUrl?.value ?? missing(settings);
 
 /** Throws a `Problem` if there is no project. */
-export const requireProject = ({ project }: Settings): string =>
-  project?.value ?? missing('project');
+export const requireProject = (settings: Settings): string =>
+  settings.project?.value ?? missing(settings);
 
 /** Throws a `Problem` if nothing gives the API key. */
-export const requireApiKey = ({ apiKey }: Settings): ApiKeySource => apiKey ?? missing('apiKey');
+export const requireApiKey = (settings: Settings): ApiKeySource =>
+  settings.apiKey ?? missing(settings);
 
-function missing(name: 'baseUrl' | 'project' | 'apiKey'): never {
-  const { label, flag, env } = settingTable[name];
-  const message = `there is no ${label}: store it, or use ${flag} or ${env[0]}`;
-  throw new Problem(message, { command: 'runctl config' });
+/** Names all that is missing, so that nobody has to find out one by one. */
+function missing(settings: Settings): never {
+  const names = (['baseUrl', 'apiKey', 'project'] as const).filter((name) => !settings[name]);
+  const texts = names.map((name) => `${settingTable[name].label} (${settingTable[name].env[0]})`);
+  throw new Problem(`not set: ${texts.join(', ')}`, { command: 'runctl config' });
 }

@@ -21,7 +21,7 @@ export const settingTable = {
     label: 'API key',
     flag: '--api-key-file <path>',
     env: ['RUNCTL_API_KEY', 'RUNCTL_API_KEY_FILE'],
-    description: 'the secret that is sent with every request (- reads it from stdin)',
+    description: 'the secret that is sent with every request',
     allowed: 'one line of visible ASCII characters, and nothing else',
   },
   apiKeyCommand: {
@@ -34,7 +34,7 @@ export const settingTable = {
     label: 'base URL',
     flag: '--base-url <url>',
     env: ['RUNCTL_BASE_URL'],
-    description: 'where the service is; https, except on this machine',
+    description: "the service's address, https except on this machine",
     allowed:
       'an https URL such as https://api.example.com, without password, query and fragment (http only for localhost)',
   },

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { isUnknown, type JournalEntry, stillCounts } from '../../src/journal/entries.ts';
 import { fold } from '../../src/journal/fold.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
-import { rowOf } from '../../src/run/failure.ts';
+import type { FailureKind } from '../../src/run/failure.ts';
 import type { NotStartedReport, UnknownReport } from '../../src/run/report.ts';
 import { isSameAutomation } from '../../src/run/run.ts';
 import { dayMs } from '../../src/run/time.ts';
@@ -33,17 +33,25 @@ export function checkWorld(world: World): void {
     checkReports(command, runs, world);
   }
   for (const machine of world.machines) {
-    const printed = world.commands
-      .filter((command) => command.machine === machine)
-      .flatMap(({ reports }) => reports)
-      .flatMap(({ kind, trigger }) => (kind === 'unknown' ? trigger?.idempotencyKey : []));
+    const commands = world.commands.filter((command) => command.machine === machine);
     const records = recordsOn(machine.lines);
-    for (const each of records) if (each.type === 'reported') expect(printed).toContain(each.key);
-    for (const each of fold(records).filter(stillCounts)) {
-      expect(printed, 'found or named by a sweep').toContain(each.trigger?.idempotencyKey);
+    for (const { type, key } of records.flatMap((each) => (each.type === 'status' ? [] : each))) {
+      if (type === 'reported') expect(unknownKeys(commands)).toContain(key);
+    }
+    const sweeps = commands.filter(({ number }) => number >= world.played);
+    for (const { trigger } of fold(records).filter(stillCounts)) {
+      const apiKey = trigger?.openSents[0]?.apiKey;
+      const named = unknownKeys(sweeps.filter(({ use }) => use.apiKey === apiKey));
+      expect(named, 'named by a calm sweep').toContain(trigger?.idempotencyKey);
     }
   }
 }
+
+/** Of which triggers commands have said that they are unknown. */
+const unknownKeys = (commands: Command[]) =>
+  commands
+    .flatMap(({ reports }) => reports)
+    .flatMap(({ kind, trigger }) => (kind === 'unknown' ? trigger?.idempotencyKey : []));
 
 type Named = Pick<Request, 'key' | 'automation'>;
 const isMinted = (key: string) => key.startsWith('minted');
@@ -96,8 +104,9 @@ function checkNotLost({ executionId, request, command }: StartedRun, runs: Start
   if (request.answer?.ok && exit && !hasWarned) expect(isAccepted, 'accepted').toBe(true);
 }
 
-function checkRequests({ requests, keySinceMs, reports, exit }: Command): void {
+function checkRequests({ use, requests, keySinceMs, reports, exit }: Command): void {
   for (const { key, sentNowMs, answer } of requests) {
+    if (use.command === 'trigger') expect(key).toBe(use.key ?? key);
     const ageMs = Math.abs(sentNowMs - (keySinceMs.get(key) ?? sentNowMs));
     expect(ageMs, 'no attempt after the day of its key').toBeLessThanOrEqual(dayMs);
     if (!answer?.ok || !exit) continue;
@@ -159,11 +168,23 @@ function checkNotStarted(
   }
 }
 
+/** After these an attempt surely started nothing. */
+const refusals: FailureKind[] = [
+  'unreachable',
+  'tls',
+  'rate_limited',
+  'unauthorized',
+  'no_credits',
+  'already_active',
+  'rejected',
+  'interrupted',
+];
+
 /** There is a reason to doubt, and the journal had no run when it was last looked at. */
 function checkUnknown(_: UnknownReport, named: Named, command: Command, world: World): void {
   const { use, requests, look, machine, number } = command;
   const isDoubtful = requests.some(
-    ({ answer }) => answer?.ok === false && rowOf(answer.failure).effect === 'unknown',
+    ({ answer }) => answer?.ok === false && !refusals.includes(answer.failure.kind),
   );
   const isShared = recordsOn(machine.lines).some((each) => {
     const sender = each.type === 'sent' && each.key === named.key && each.id.split('-')[1];

@@ -64,10 +64,12 @@ export async function play(history: History): Promise<World> {
   for (const { afterMs, act } of history.steps) {
     atMs += afterMs;
     time.after(atMs, () => {
-      if (act.type === 'command') begin(act.use);
-      else if (act.type === 'sleep') machines[0].sleep(act.ms);
-      else if (act.type === 'set clock') machines[0].setByMs += act.byMs;
-      else service.start({ projectId, name: 'nightly' });
+      if (act.type === 'commands') {
+        for (const use of act.uses) time.after(use.startsMs, () => begin({ ...act.place, ...use }));
+      }
+      if (act.type === 'sleep') machines[0].sleep(act.ms);
+      if (act.type === 'set clock') machines[0].setByMs += act.byMs;
+      if (act.type === 'other run') service.start({ projectId, name: 'nightly' });
     });
   }
   await time.pass();
@@ -102,8 +104,8 @@ async function run(use: Use, world: World): Promise<void> {
   commands.push(command);
   let steps = 0;
   async function pass(): Promise<void> {
-    // Most steps take a second or less, a few take half a minute.
-    await new Promise<void>((resolve) => time.after(random() ** 6 * 30_000, resolve, machine));
+    const tookMs = random() * (use.stepMs ?? 10);
+    await new Promise<void>((resolve) => time.after(tookMs, resolve, machine));
     if (++steps === use.killedAt) await new Promise(() => {});
   }
   const step: Step = async (act) => {
@@ -118,7 +120,7 @@ async function run(use: Use, world: World): Promise<void> {
   const context = { opened, clock, emit } as unknown as Context;
   const { key, ifActive, watch, giveUpAfterMs, timeoutMs } = use;
   const flags = { ifActive, watch, giveUpAfterMs, timeoutMs, idempotencyKey: key };
-  if (key !== undefined) command.keySinceMs.set(key, clock.nowMs());
+  if (use.command === 'trigger' && key !== undefined) command.keySinceMs.set(key, clock.nowMs());
   try {
     const { reports, afterPrint } =
       use.command === 'recover'

@@ -256,11 +256,13 @@ function declareEmulator(program: Command, act: Act): void {
     )
     .option('--port <number>', 'the port to listen on (default: any free one)', parsePort)
     .option('--speed <factor>', 'let runs age this much faster (default: 1)', parseSpeed);
-  const helper = new Help();
-  const rows = Object.entries(scenarios).map(([name, { description }]) =>
-    helper.formatItem(name, 13, description, helper),
-  );
-  emulator.addHelpText('after', `\nScenarios:\n${rows.join('\n')}`);
+  emulator.addHelpText('after', () => {
+    const helper = new Help();
+    const rows = Object.entries(scenarios).map(([name, { description }]) =>
+      helper.formatItem(name, 13, description, helper),
+    );
+    return `\nScenarios:\n${rows.join('\n')}`;
+  });
   addExamples(emulator, [
     ['runctl emulator -- runctl trigger nightly --watch', 'no account needed'],
     ['runctl emulator --scenario bad-day --speed 600 -- ./nightly.sh', 'a bad day'],

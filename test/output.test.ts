@@ -116,17 +116,18 @@ test('a failure says what happened, why, and what to type', async () => {
 
   expect(stdout).toBe('');
   expect(stderr).toBe(`\
-runctl: nightly wasn't started: it is already running (HTTP 422 runAlreadyActive)
+runctl: nightly wasn't started: it is already running (HTTP 422
+  runAlreadyActive)
   → runctl trigger nightly --if-active wait
 `);
 });
 
-test('the attempts of a lost response have a line of their own', async () => {
+test('a message is wrapped at words on a terminal', async () => {
   const { stderr } = await printed('summaries', [unknown], terminal);
 
   expect(stderr).toBe(`\
-runctl: nightly may have been started: the connection broke before the response
-  (3 attempts in 10m)
+runctl: nightly may have been started: the connection broke before the
+  response (3 attempts in 10m)
   → runctl recover nightly --watch
 `);
 });
@@ -167,9 +168,9 @@ const tooOld = { isRecoverable: false, notSentBecause: 'it is older than 4h' };
 // biome-ignore format: a table
 test.each<[string, Report, RegExp]>([
   ['that the run continues', stopped, /^runctl: nightly continues, but .*: --timeout expired\n/],
-  ['all that was heard', withLast('already_active'), /broke before the response, and it is already running, .* recover finds it/],
-  ['what to look for', { ...unknown, atMs: startedAtMs, ...tooOld }, /at 2026-11-28 02:00:01 \+0000: .*older than 4h.* Look in the service for a run that began then/],
-  ['when to come back', { ...notStarted, failure: limited }, /\(HTTP 429, not before 2026-11-28 03:05:03 \+0000\)/],
+  ['all that was heard', withLast('already_active'), /broke before the response, and it is already running, .* recover finds out/],
+  ['what to look for', { ...unknown, atMs: startedAtMs, ...tooOld }, /at 2026-11-28 02:00:01 \+0000: .*older than 4h.* Look in the service for a run that started then/],
+  ['when to come back', { ...notStarted, failure: limited }, /\(HTTP 429, retry after 2026-11-28 03:05:03 \+0000\)/],
 ])('a message says %s', async (_, report, text) => {
   expect((await printed('ids', [report])).stderr).toMatch(text);
 });
@@ -294,7 +295,9 @@ test('rows on a terminal are aligned, and a last line counts them', async () => 
 ● nightly     RUNNING      02:00      5m 2s  4b7c19e2  status is 12m old: the s…
 5 since yesterday: 1 failed, 1 not started, 2 running, 1 unknown
 `);
-  expect(stderr).toMatch(/^runctl: the status of nightly couldn't be read: .*\(HTTP 502\)\n$/);
+  expect(stderr).toMatch(
+    /^runctl: the status of nightly couldn't be read: .*\n {2}\(HTTP 502\)\n$/,
+  );
 });
 
 test('rows in a pipe are tabs with complete values', async () => {

@@ -105,7 +105,7 @@ describe('a trigger that stays unknown', () => {
   test.each<{ got: string; answer: Response; words: string }>([
     { got: 'a lost response', answer: connectionLost, words: 'broke before the response' },
     { got: 'a refusal', answer: noCredits, words: '402' },
-    { got: 'runAlreadyActive', answer: alreadyActive, words: 'recover finds it once' },
+    { got: 'runAlreadyActive', answer: alreadyActive, words: 'recover finds out once' },
   ])(
     'after $got exits with 12, silently with -q, and is asked again',
     async ({ answer, words }) => {

@@ -340,7 +340,7 @@ describe('a request', () => {
   });
 
   test.each([
-    ['trigger', 'no_response', 'interrupted before the response'],
+    ['trigger', 'no_response', 'there was no response yet'],
     ['status', 'interrupted', 'interrupted'],
   ] as const)('for a %s that a signal ends in flight fails as %s', async (name, kind, reason) => {
     const { service, abort } = await given(() => abort());

@@ -320,7 +320,7 @@ describe('Retry-After', () => {
     const { exitCode, document, stderr } = await runctl(`trigger nightly --json ${flag}`);
     expect([exitCode, requests.length]).toEqual([code, 1]);
     expect(document.runctl.error.retryAfterMs).toBe(540_000 - clock.elapsedMs());
-    expect(stderr).toContain('not before 2026-11-28 12:09:00');
+    expect(stderr).toContain('retry after 2026-11-28 12:09:00');
   });
 });
 

@@ -14,6 +14,8 @@ import {
   fullPath,
   given,
   html,
+  json,
+  noonMs,
   otherId,
   projectId,
   resultOf,
@@ -259,6 +261,30 @@ describe('wrong usage', () => {
     expect(journal()).toEqual([]);
   });
 
+  test.each([
+    ['trigger', 'trigger needs an <automation>'],
+    ['config get', 'config get needs a <setting>'],
+    ['lsit', 'unknown command "lsit": did you mean list?'],
+    ['list --quite', 'unknown flag "--quite": did you mean --quiet?'],
+    ['status --json=yes', 'unknown flag "--json=…"'],
+    ['status a b', 'status takes 1 argument, not 2'],
+    ['watch nightly --timeout', '--timeout needs a value'],
+    ['watch nightly --timeout 5', '--timeout needs a unit: 5s or 5m?'],
+    ['list -n 0', '--limit takes a number from 1 to 1000000'],
+    ['trigger x --if-active maybe', '--if-active takes fail, skip or wait'],
+    ['completion tcsh', '<shell> takes bash, zsh or fish'],
+    ['agent', 'agent needs a command'],
+    ['--quiet', 'needs a command'],
+  ])('`%s` is said in a sentence, the same in JSON', async (line, sentence) => {
+    const { runctl } = await given();
+
+    const { stderr } = await runctl(line);
+    const { document } = await runctl(`--json ${line}`);
+
+    expect(stderr).toContain(`runctl: ${sentence}\n  → runctl help`);
+    expect(document.runctl.error.message).toBe(sentence);
+  });
+
   test('names its command in the document, and does not repeat what may be a secret', async () => {
     const { runctl } = await given();
 
@@ -295,6 +321,24 @@ test.each([
 
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const hint of hints) expect(stdout).toMatch(hint);
+});
+
+test('the help of each command fits a screen, and names its flags before the common ones', async () => {
+  const { runctl } = await given();
+  const { stdout: help } = await runctl('help');
+  const commands = [...help.matchAll(/^ {2}(\w+).* {2,}/gm)].map(([, name]) => `help ${name}`);
+  expect(commands).toHaveLength(12);
+
+  for (const line of ['help', 'help exit-codes', 'help flags', ...commands]) {
+    const { stdout } = await runctl(line);
+    const rows = stdout.trimEnd().split('\n');
+    expect(rows.length, line).toBeLessThanOrEqual(32);
+    expect(Math.max(...rows.map((row) => row.length)), line).toBeLessThanOrEqual(80);
+  }
+  const { stdout } = await runctl('help trigger');
+  expect(stdout).toMatch(
+    /--watch.*Common flags.*--json.*\n\nExamples:\n( {2}runctl trigger [^\n]*\n)+$/s,
+  );
 });
 
 test.each(['trigger', 'list', 'emulator', 'config', 'agent status'])(
@@ -434,4 +478,57 @@ describe('--quiet', () => {
     expect(watched.stderr).toMatch(/^runctl: warning: .*COMPLETED.*\n$/);
     expect(refused.stderr).toMatch(/nightly wasn't started/);
   });
+});
+
+describe('doctor', () => {
+  const date = new Date(noonMs).toUTCString();
+  const notFoundRun = json(404, { code: 'notFound' }, { date });
+  const key = { code: 'unauthorized', message: 'The key has expired' };
+
+  test('has a line for each check', async () => {
+    const { runctl, baseUrl } = await given({ status: [notFoundRun] });
+
+    const { exitCode, stdout, stderr } = await runctl('doctor');
+
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout.replace(/\d+ ms/, '5 ms')).toBe(`\
+✔ settings    profile default: ${baseUrl}, project 00000000…
+✔ connection  ${baseUrl.slice(7)} answered in 5 ms
+✔ API key     …4056 in RUNCTL_API_KEY wasn't refused
+✔ journal     empty
+`);
+  });
+
+  test('says what failed once, and exits with its code', async () => {
+    const { runctl } = await given({ status: [json(401, key)] });
+
+    const { exitCode, stdout, stderr } = await runctl('doctor');
+    const { document } = await runctl('doctor --json');
+
+    const reason = 'refused: The key has expired (HTTP 401 unauthorized); replace …4056';
+    expect([exitCode, stderr]).toEqual([7, '']);
+    expect(stdout).toContain(`✖ API key     ${reason}`);
+    expect(document.runctl).toMatchObject({ outcome: 'unauthorized', exitCode: 7 });
+    expect(document.runctl.error.message).toContain(`API key: ${reason}`);
+  });
+
+  test('names all settings that are missing, and the command that asks for them', async () => {
+    const env = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '', RUNCTL_PROJECT: '' };
+    const { runctl, requests } = await given({ env });
+
+    const { exitCode, stdout, stderr } = await runctl('doctor');
+
+    expect([exitCode, requests]).toEqual([2, []]);
+    expect(stdout).toMatch(/^✖ settings +not set: base URL .*, API key .*, project .*\n✔ journal/);
+    expect(stderr).toBe('  → runctl config\n');
+  });
+});
+
+test('an empty list says on a terminal what comes next', async () => {
+  const { runctl } = await given({ isTTY: true });
+  const unset = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '' };
+
+  expect((await runctl('list')).stderr).toMatch(/next: runctl trigger/);
+  expect((await runctl('list', unset)).stderr).toMatch(/next: runctl config/);
+  expect((await runctl('list --quiet')).stderr).toBe('');
 });

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { configKeys } from '../settings/table.ts';
 import type { Shell } from './completion.ts';
 
 interface Candidate {
@@ -42,6 +43,7 @@ function candidatesFor(
   if (option) return startingWith(word, valuesOf(option, automations));
   if (word.startsWith('-') && !isPastOptions) return startingWith(word, flagsOf(command));
   if (command.commands.length > 0) return startingWith(word, subcommandsOf(command));
+  if (argument?.name() === 'topic') return startingWith(word, subcommandsOf(program));
   return startingWith(word, argument ? valuesOf(argument, automations) : []);
 }
 
@@ -91,8 +93,8 @@ function valuesOf(
   const name = 'flags' in place ? /<(\w+)>/.exec(place.flags)?.[1] : place.name();
   if (name === 'path') return 'files';
   const isAutomation = name === 'automation' || name === 'run';
-  const values = place.argChoices ?? (isAutomation ? automations() : []);
-  return values.map((value) => ({ value }));
+  const ofName = isAutomation ? automations() : name === 'setting' ? configKeys : [];
+  return (place.argChoices ?? ofName).map((value) => ({ value }));
 }
 
 const startingWith = (word: string, candidates: Candidate[] | 'files') =>

@@ -79,7 +79,7 @@ async function waitForSignal(
     const [first] = Object.keys(scenarios[scenario].automations);
     const automation = first === '*' ? 'nightly' : first;
     stderr.write(
-      'The emulator listens until Ctrl-C. Paste these lines into another shell, then start a run:\n' +
+      'Listening until Ctrl-C. Paste these lines into another shell, then start a run:\n' +
         `  → runctl trigger ${automation} --watch\n`,
     );
   }

@@ -1,4 +1,4 @@
-import { type Command, Help } from 'commander';
+import type { Command } from 'commander';
 import { exitTable } from '../run/exit-codes.ts';
 import { Problem } from '../run/report.ts';
 import { type SettingRow, settingTable } from '../settings/table.ts';
@@ -59,22 +59,21 @@ code, also one that isn't listed, only with an --idempotency-key, and within 24
 hours. 13, 14 and 124 mean that there is a run.`;
 }
 
-function flagsText({ options }: Command): string {
+function flagsText(program: Command): string {
+  const helper = program.createHelp();
+  const itemsText = (items: (readonly [term: string, about: string])[]) => {
+    const width = Math.max(...items.map(([term]) => term.length));
+    return items.map(([term, about]) => helper.formatItem(term, width, about, helper)).join('\n');
+  };
   const settings: [string, SettingRow][] = Object.entries(settingTable);
   const rows = settings.map(([name, { description, env, default: byDefault }]) => {
     const sources = [...env, ...(byDefault ? [`default: ${byDefault}`] : [])].join(', ');
     return [name, sources ? `${description} (${sources})` : description] as const;
   });
   return `Common flags, before or after the command:
-${itemsText(options.map(({ flags, description }) => [flags, description]))}
+${itemsText(program.options.map(({ flags, description }) => [flags, description]))}
 
 Settings of a profile (runctl config), and their environment variables. A flag
 beats the environment, which beats the profile, unless --profile names it:
 ${itemsText(rows)}`;
-}
-
-function itemsText(items: (readonly [term: string, about: string])[]): string {
-  const helper = new Help();
-  const width = Math.max(...items.map(([term]) => term.length));
-  return items.map(([term, about]) => helper.formatItem(term, width, about, helper)).join('\n');
 }

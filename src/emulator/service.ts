@@ -102,7 +102,7 @@ export function summaryOf(service: EmulatedService, nowMs: number): string {
     count(triggerCount, 'trigger'),
     count(runs.length, 'run'),
     `${count(startedTwiceCount, 'run')} started twice`,
-    `${count(unread.length, 'result')} not read`,
+    ...(unread.length > 0 ? [`${count(unread.length, 'result')} not read`] : []),
   ];
   return `emulator: ${facts.join(', ')}`;
 }

@@ -1,8 +1,16 @@
 import { Problem } from '../run/report.ts';
 import type { Automation } from '../run/run.ts';
 import { dayMs } from '../run/time.ts';
+import { shellWord } from '../text/shell-word.ts';
 import type { JournalEntry } from './entries.ts';
-import { appendLine, checkWritable, filesIn, type JournalFile, readBytes } from './files.ts';
+import {
+  appendLine,
+  checkWritable,
+  filesIn,
+  isErrorWithCode,
+  type JournalFile,
+  readBytes,
+} from './files.ts';
 import { fold } from './fold.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
@@ -153,6 +161,12 @@ function attempt<T>(what: 'read' | 'written', folder: string, act: () => T): T {
   } catch (error) {
     if (error instanceof Problem) throw error;
     const [why] = (error as Error).message.split(', '); // the rest is the path
-    throw new Problem(`the journal in ${folder} can't be ${what}: ${why}`, { exit: 'io_error' });
+    // After `sudo runctl`, a file may be root's.
+    const isForeign = isErrorWithCode(error, 'EACCES', 'EPERM');
+    const command = isForeign ? `sudo chown -R "$(id -u)" ${shellWord(folder)}` : undefined;
+    throw new Problem(`the journal in ${folder} can't be ${what}: ${why}`, {
+      exit: 'io_error',
+      command,
+    });
   }
 }

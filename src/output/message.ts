@@ -103,7 +103,8 @@ function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
   const { automation, failure, status, trigger } = report;
   const { name } = automation;
   const isGone = failure.kind === 'not_found';
-  const isSeen = !isGone && (status || trigger);
+  const isOwn = failure.kind === 'timeout' || failure.kind === 'interrupted';
+  const isSeen = isOwn || (!isGone && (status || trigger));
   const happened = `${name} ${isSeen ? 'continues, but is no longer' : "isn't"} watched`;
   const again = isGone ? undefined : ['watch', about.commandLine.run(report)];
   const fix = rowOf(failure).retry ? again : (fixOf(failure, name) ?? again);

@@ -25,8 +25,8 @@ export interface Command {
   use: Use;
   number: number;
   machine: Machine;
-  /** The time of day when it was first to send each key of its own. */
-  keySinceMs: Map<string, number>;
+  /** The keys that it minted, and the time of day when it did. */
+  minted: Map<string, number>;
   requests: Request[];
   /** When it last looked into the journal, and how many lines it saw. */
   look: { atMs: number; lines: number };
@@ -38,94 +38,75 @@ export interface Command {
   exit?: ExitName;
 }
 
-export type World = ReturnType<typeof createWorld>;
+export interface World extends ReturnType<typeof createWorld> {}
 
-function createWorld({ seed, traits, countsSleep }: History) {
+function createWorld({ seed, traits }: History) {
   const time = createTime();
   return {
     time,
-    machines: [createMachine(time, countsSleep), createMachine(time, countsSleep)] as const,
+    machines: [createMachine(time), createMachine(time)] as const,
     service: createService(traits, time),
     areKeysIgnored: traits.ignoresKeys,
     random: createRandom(seed),
     commands: [] as Command[],
-    /** How many commands the history has. Calm sweeps come after it. */
-    played: 0,
+    /** The calm sweeps among them. */
+    sweeps: [] as Command[],
+    errors: [] as unknown[],
   };
 }
 
-/** Lets a history happen, and then a calm sweep for each journal and API key. */
+/** Lets a history happen, and then a calm sweep on each machine with each API key. */
 export async function play(history: History): Promise<World> {
   const world = createWorld(history);
-  const { time, machines, service } = world;
-  const errors: unknown[] = [];
-  const begin = (use: Use) => run(use, world).catch((error) => errors.push(error));
+  const { time, machines, service, commands } = world;
   let atMs = 0;
-  for (const { afterMs, act } of history.steps) {
+  for (const { afterMs, place, uses, setByMs = 0, sleepMs = 0, hasOtherRun } of history.moments) {
     atMs += afterMs;
     time.after(atMs, () => {
-      if (act.type === 'commands') {
-        for (const use of act.uses) time.after(use.startsMs, () => begin({ ...act.place, ...use }));
-      }
-      if (act.type === 'sleep') machines[0].sleep(act.ms);
-      if (act.type === 'set clock') machines[0].setByMs += act.byMs;
-      if (act.type === 'other run') service.start({ projectId, name: 'nightly' });
+      if (hasOtherRun) service.start({ projectId, name: 'nightly' });
+      machines[0].setByMs += setByMs;
+      machines[0].sleep(sleepMs);
     });
+    for (const use of uses) begin({ ...place, ...use }, atMs + use.startsMs, world);
   }
   await time.pass();
-  world.played = world.commands.length;
+  const played = commands.length;
   for (const machine of [0, 1] as const) {
     for (const apiKey of ['one', 'two'] as const) {
-      time.after(hourMs, () => begin({ command: 'recover', machine, apiKey, network: [] }));
+      begin({ command: 'recover', machine, apiKey, network: [] }, hourMs, world);
       await time.pass();
     }
   }
-  if (errors.length > 0) throw errors[0];
+  world.sweeps.push(...commands.slice(played));
+  for (const error of world.errors) throw error;
   return world;
 }
 
-/** A use of a port, which takes time, and may be the last thing that a command does. */
-type Step = <T>(act: () => T | Promise<T>) => Promise<T>;
-
-/** Runs a command as a process of its own. Never resolves if it is killed. */
-async function run(use: Use, world: World): Promise<void> {
-  const { time, random, commands } = world;
+/** Runs a command as a process of its own. */
+function begin(use: Use, afterMs: number, world: World): void {
   const machine = world.machines[use.machine];
-  const command: Command = {
-    use,
-    number: commands.length,
-    machine,
-    keySinceMs: new Map(),
-    requests: [],
-    look: { atMs: Number.NEGATIVE_INFINITY, lines: 0 },
-    hasWarned: false,
-    reports: [],
+  const start = () => {
+    const facts = { minted: new Map(), requests: [], look: { atMs: 0, lines: 0 }, reports: [] };
+    const number = world.commands.length;
+    const command: Command = { use, machine, number, hasWarned: false, ...facts };
+    world.commands.push(command);
+    execute(command, world).catch((error) => world.errors.push(error));
   };
-  commands.push(command);
-  let steps = 0;
-  async function pass(): Promise<void> {
-    const tookMs = random() * (use.stepMs ?? 10);
-    await new Promise<void>((resolve) => time.after(tookMs, resolve, machine));
-    if (++steps === use.killedAt) await new Promise(() => {});
-  }
-  const step: Step = async (act) => {
-    await pass();
-    const value = await act();
-    await pass();
-    return value;
-  };
+  world.time.after(afterMs, start, machine);
+}
 
+/** Never resolves if the command is killed. */
+async function execute(command: Command, world: World): Promise<void> {
+  const { command: name, projectId, key: idempotencyKey, ...flags } = command.use;
+  const step = createStep(command, world);
   const opened = openSimulated(command, step, world);
   const { clock, emit } = opened.ports;
   const context = { opened, clock, emit } as unknown as Context;
-  const { key, ifActive, watch, giveUpAfterMs, timeoutMs } = use;
-  const flags = { ifActive, watch, giveUpAfterMs, timeoutMs, idempotencyKey: key };
-  if (use.command === 'trigger' && key !== undefined) command.keySinceMs.set(key, clock.nowMs());
   try {
     const { reports, afterPrint } =
-      use.command === 'recover'
+      name === 'recover'
         ? await recover(undefined, flags, context)
-        : await trigger([`${use.projectId}/nightly`], flags, context);
+        : await trigger([`${projectId}/nightly`], { ...flags, idempotencyKey }, context);
     await step(() => {
       command.reports = reports as RunOrTriggerReport[];
     });
@@ -137,21 +118,40 @@ async function run(use: Use, world: World): Promise<void> {
   }
 }
 
+/** A use of a port takes time, before and after, and may be the last thing that a command does. */
+type Step = <T>(act: () => T | Promise<T>) => Promise<T>;
+
+function createStep({ use, machine }: Command, { time, random }: World): Step {
+  let halves = 0;
+  async function half(): Promise<void> {
+    const tookMs = random() * (use.stepMs ?? 10);
+    await new Promise<void>((resolve) => time.after(tookMs, resolve, machine));
+    if (++halves === use.killedAt) await new Promise(() => {});
+  }
+  return async (act) => {
+    await half();
+    const value = await act();
+    await half();
+    return value;
+  };
+}
+
 function openSimulated(command: Command, step: Step, world: World): Opened {
-  const { use, machine, number, keySinceMs } = command;
+  const { use, machine, number, minted } = command;
   const { time, random, areKeysIgnored } = world;
   const { clock } = machine;
+  const { apiKey, interruptedAfterMs } = use;
   const interrupt = new AbortController();
   const { signal } = interrupt;
   setMaxListeners(0, signal);
-  if (use.interruptedAfterMs !== undefined) {
-    time.after(use.interruptedAfterMs, () => interrupt.abort('SIGINT'), machine);
+  if (interruptedAfterMs !== undefined) {
+    time.after(interruptedAfterMs, () => interrupt.abort('SIGINT'), machine);
   }
   let ids = 0;
   const journal = createMemoryJournal(machine, use);
   const records = createTriggerJournal({
     journal,
-    apiKey: use.apiKey,
+    apiKey,
     areKeysIgnored,
     newId: () => `sent-${number}-${++ids}`,
     scrub: (text) => text,
@@ -160,17 +160,17 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
     },
   });
   const send = createSender(command, signal, world);
+  const refuse = () => step(() => ({ ok: false as const, failure: failure('unauthorized') }));
   const ports: Ports = {
     service: {
-      // Whether it may be sent was asked at this moment, so there is no step before it.
+      // Whether it may be sent was asked at this moment, so no step comes before it.
       async trigger(...args) {
         const answer = await send(...args);
-        await step(() => {});
-        return answer;
+        return step(() => answer);
       },
       // Nothing can be followed, which must not look as if nothing had been started.
-      status: () => step(() => ({ ok: false, failure: failure('unauthorized') })),
-      result: () => step(() => ({ ok: false, failure: failure('unauthorized') })),
+      status: refuse,
+      result: refuse,
     },
     journal: {
       ...records,
@@ -187,7 +187,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
     random,
     newKey() {
       const key = `minted-${number}-${++ids}`;
-      keySinceMs.set(key, clock.nowMs());
+      minted.set(key, clock.nowMs());
       return key;
     },
     signal,
@@ -196,30 +196,24 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
     emit() {},
   };
   const settings = { idempotencyKeys: { value: areKeysIgnored ? 'ignored' : 'honored' } };
-  return { settings: settings as Opened['settings'], journal, ports, apiKey: use.apiKey };
+  return { settings: settings as Opened['settings'], journal, ports, apiKey };
 }
 
 /** Sends triggers over a network to which happens what the command's `network` says. */
 function createSender(command: Command, signal: AbortSignal, { time, service }: World) {
   const { use, machine } = command;
   const network = [...use.network];
-  return (trigger: Trigger, timeoutMs: number): Promise<Answer<StartedRun>> => {
+  return ({ automation, idempotencyKey: key }: Trigger, timeoutMs: number) => {
     const condition = network.shift() ?? { arrivesMs: 50 };
     const { arrivesMs, reply, retryAfterMs } = condition;
     const isSent = !reply || rowOf(failure(reply)).effect === 'unknown';
-    const request: Request = {
-      by: command.number,
-      apiKey: use.apiKey,
-      automation: trigger.automation,
-      key: trigger.idempotencyKey,
-      sentMs: time.nowMs(),
-      sentNowMs: machine.clock.nowMs(),
-    };
+    const sent = { sentMs: time.nowMs(), sentNowMs: machine.clock.nowMs() };
+    const request: Request = { command, automation, key, ...sent };
     command.requests.push(request);
-    return new Promise((resolve) => {
+    return new Promise<Answer<StartedRun>>((resolve) => {
       const end = (answer: Answer<StartedRun>) => {
         request.answer ??= answer;
-        resolve(request.answer);
+        resolve(answer);
       };
       const fail = (kind: FailureKind) =>
         end({ ok: false, failure: failure(kind, { retryAfterMs }) });

@@ -75,21 +75,17 @@ const uses = fc.record({
   interruptedAfterMs: seldom(fc.nat(2 * minuteMs)),
 });
 
-const acts = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      type: fc.constant('commands'),
-      place: places,
-      uses: fc.array(uses, { minLength: 1, maxLength: 3 }),
-    }),
-  },
-  // Somebody sets the time of day of the first machine.
-  fc.record({ type: fc.constant('set clock'), byMs: hours(-48, -5, -1, 1, 5, 48) }),
-  fc.record({ type: fc.constant('sleep'), ms: hours(0.01, 1, 9, 30) }),
-  // Somebody else starts a run.
-  fc.record({ type: fc.constant('other run') }),
-);
+const moments = fc.record({
+  afterMs: hours(0, 0.001, 0.005, 0.02, 0.2, 1, 5, 23, 26),
+  place: places,
+  uses: fc.array(uses, { maxLength: 3 }),
+  /** Somebody sets the time of day of the first machine. */
+  setByMs: seldom(hours(-48, -5, -1, 1, 5, 48)),
+  /** The first machine sleeps. */
+  sleepMs: seldom(hours(0.01, 1, 9, 30)),
+  /** Somebody else starts a run. */
+  hasOtherRun: seldom(fc.constant(true)),
+});
 
 /** What happens on two machines, and to one service. */
 export const histories = fc.record({
@@ -103,11 +99,7 @@ export const histories = fc.record({
     ignoresKeys: mostly(false, true),
     runMs: fc.constantFrom(1000, 20_000, 2 * minuteMs, hourMs),
   }),
-  countsSleep: fc.boolean(),
-  steps: fc.array(
-    fc.record({ afterMs: hours(0, 0.001, 0.005, 0.02, 0.2, 1, 5, 23, 26), act: acts }),
-    { minLength: 1, maxLength: 5 },
-  ),
+  moments: fc.array(moments, { minLength: 1, maxLength: 5 }),
 });
 
 export type Value<A> = A extends fc.Arbitrary<infer T> ? T : never;

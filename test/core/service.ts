@@ -2,6 +2,7 @@ import { type Answer, type FailureKind, failure } from '../../src/run/failure.ts
 import type { StartedRun } from '../../src/run/ports.ts';
 import { type Automation, isSameAutomation } from '../../src/run/run.ts';
 import { hourMs } from '../../src/run/time.ts';
+import type { Command } from './commands.ts';
 import type { Time } from './time.ts';
 
 /** How a service treats idempotency keys. Nobody knows yet which of these the real one is. */
@@ -35,9 +36,7 @@ export interface Condition {
 
 /** One request to trigger. */
 export interface Request {
-  /** The place of its command in the history. */
-  by: number;
-  apiKey: string;
+  command: Command;
   automation: Automation;
   key: string;
   sentMs: number;
@@ -101,8 +100,8 @@ export function createService(traits: Traits, time: Time) {
   }
 
   async function trigger(request: Request, condition: Condition): Promise<Answer<StartedRun>> {
-    const { apiKey, automation, key } = request;
-    const id = `${apiKey} ${traits.isKeyOfAutomation ? automation.projectId : ''} ${key}`;
+    const { command, automation, key } = request;
+    const id = `${command.use.apiKey} ${traits.isKeyOfAutomation ? automation.projectId : ''} ${key}`;
     const stored = traits.ignoresKeys ? undefined : keys.get(id);
     const isKnown = stored && time.nowMs() - stored.sinceMs <= rememberedMs;
     const isBusy = runs.some(

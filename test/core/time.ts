@@ -40,7 +40,7 @@ export interface Machine {
 }
 
 /** `countsSleep`: the clock that can't be set goes on while the machine sleeps. */
-export function createMachine(time: Time, countsSleep: boolean): Machine {
+export function createMachine(time: Time, countsSleep = false): Machine {
   const machine: Machine = {
     lines: [],
     setByMs: 0,

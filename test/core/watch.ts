@@ -1,7 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type Answer, type FailureKind, failure, rowOf } from '../../src/run/failure.ts';
+import {
+  type Answer,
+  type FailureKind,
+  failure,
+  failureTable,
+  rowOf,
+} from '../../src/run/failure.ts';
 import type { Ports } from '../../src/run/ports.ts';
 import type { RunReport, StoppedReport } from '../../src/run/report.ts';
 import type { RunResult, RunStatus } from '../../src/run/run.ts';
@@ -10,22 +16,18 @@ import { type WatchOptions, watchRun } from '../../src/run/watch-run.ts';
 import { hours, seldom, type Value } from './histories.ts';
 import { createMachine, createRandom, createTime } from './time.ts';
 
-const failures = fc.constantFrom<FailureKind[]>(
-  'unreachable',
-  'tls',
-  'no_response',
-  'server_error',
-  'redirected',
-  'rate_limited',
-  'unauthorized',
-  'not_found',
-);
+// The last four are runctl's own.
+const failures = (Object.keys(failureTable) as FailureKind[]).slice(0, -4);
+
 /** What requests get, one or more in a row: a failure, or RUNNING. In the end, COMPLETED. */
 const replies = fc.array(
   fc.record({
     times: fc.constantFrom(1, 1, 5, 100),
     tookMs: fc.constantFrom(0, 50, 50, 5000, 29_000, hourMs),
-    failure: fc.oneof(fc.constant(undefined), { weight: 3, arbitrary: failures }),
+    failure: fc.oneof(fc.constant(undefined), {
+      weight: 3,
+      arbitrary: fc.constantFrom(...failures),
+    }),
     retryAfterMs: seldom(hours(0.001, 0.02, 0.15, 0.2, 2)),
   }),
   { maxLength: 6 },
@@ -63,33 +65,24 @@ type Report = RunReport | StoppedReport;
 const requestTimeoutMs = 30_000;
 const maxRetryAfterMs = 10 * minuteMs;
 /** What is kept of the patience for a last attempt. */
-export const lastAttemptMs = 1000;
+const lastAttemptMs = 1000;
 /** Sums of fractions aren't exact. */
 const blurMs = 0.001;
 
-/** A machine, and the ports of a command on it that only asks. */
-export function createAsker(seed: number, countsSleep: boolean) {
+/** Watches a run in simulated time, and checks what must hold whatever the service does. */
+export async function checkWatch(watch: Watch): Promise<void> {
   const time = createTime();
-  const machine = createMachine(time, countsSleep);
+  const machine = createMachine(time, watch.countsSleep);
   const { clock } = machine;
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
-  const random = createRandom(seed);
-  const common = { clock, random, signal, requestTimeoutMs, turn: async () => {}, emit() {} };
-  const ports = { ...common, journal: { appendStatus() {} } } as unknown as Ports;
   const now = () => ({ elapsedMs: clock.elapsedMs(), awakeMs: time.nowMs() - machine.sleptMs });
-  return { time, machine, ports, now, wait: (ms: number) => clock.sleep(ms, signal) };
-}
-
-/** Watches a run in simulated time, and checks what must hold whatever the service does. */
-export async function checkWatch(watch: Watch): Promise<void> {
-  const { time, machine, ports, now, wait } = createAsker(watch.seed, watch.countsSleep);
   const ask = (replies: Reply[], requests: Request[]) => {
     const script = replies.flatMap((reply) => Array<Reply>(reply.times).fill(reply));
     return async (_: unknown, timeoutMs: number) => {
       const reply = script[requests.length];
       const started = now();
-      await wait(Math.min(reply?.tookMs ?? 50, timeoutMs));
+      await clock.sleep(Math.min(reply?.tookMs ?? 50, timeoutMs), signal);
       const answer = answerOf(reply, timeoutMs);
       requests.push({ answer, started, ended: now() });
       return answer;
@@ -97,18 +90,24 @@ export async function checkWatch(watch: Watch): Promise<void> {
   };
   const statuses: Request[] = [];
   const results: Request[] = [];
-  const status = ask(watch.statuses, statuses);
-  ports.service = { ...ports.service, status, result: ask(watch.results, results) };
+  const ports = {
+    service: { status: ask(watch.statuses, statuses), result: ask(watch.results, results) },
+    journal: { appendStatus() {} },
+    clock,
+    random: createRandom(watch.seed),
+    signal,
+    requestTimeoutMs,
+    turn: async () => {},
+    emit() {},
+  };
   for (const { atMs, ms } of watch.sleeps) time.after(atMs, () => machine.sleep(ms));
   const run = { automation: { projectId: 'project', name: 'nightly' }, executionId: 'run-1' };
-  let report: Report | undefined;
-  let endedMs = 0;
-  watchRun(run, watch.options, ports).then((value) => {
-    report = value;
-    endedMs = now().elapsedMs;
-  });
+  const watched = watchRun(run, watch.options, ports as unknown as Ports).then((report) => ({
+    report,
+    endedMs: now().elapsedMs,
+  }));
   await time.pass();
-  if (!report) return expect.unreachable('the watch has no end');
+  const { report, endedMs } = await watched;
   checkTimes(watch, report, statuses, endedMs);
   checkEnd(watch, report, statuses);
   if (report.kind === 'run') checkResult(watch, report, results, endedMs);
@@ -128,7 +127,7 @@ const retryAfterOf = ({ answer }: Request) =>
 const sleptMs = ({ countsSleep, sleeps }: Watch, maxMs: number) =>
   countsSleep ? sleeps.reduce((sum, { ms }) => sum + Math.min(ms, maxMs), 0) : 0;
 
-/** No poll comes before `Retry-After`, and the last one at the deadline. */
+/** No poll comes before `Retry-After`, the last one comes at the deadline, and there are few. */
 function checkTimes(watch: Watch, report: Report, statuses: Request[], endedMs: number): void {
   const nextMs = statuses.map(
     (each) => each.ended.elapsedMs + Math.min(retryAfterOf(each), maxRetryAfterMs) - blurMs,
@@ -136,6 +135,7 @@ function checkTimes(watch: Watch, report: Report, statuses: Request[], endedMs: 
   for (const [index, { started }] of statuses.slice(1).entries()) {
     expect(started.elapsedMs).toBeGreaterThanOrEqual(nextMs[index] ?? 0);
   }
+  expect(statuses.length, 'a busy loop').toBeLessThan(20 + endedMs / 1000);
   const { deadlineMs } = watch.options;
   const requests = report.kind === 'run' ? 2 : 1;
   const lateMs = endedMs - deadlineMs - sleptMs(watch, Number.POSITIVE_INFINITY);

@@ -18,7 +18,7 @@ export type Execute = (
 /** The whole command line: every command, argument and flag with its help. */
 export function createProgram(execute: Execute): Command {
   const program = withCommonFlags(new Command('runctl'))
-    .optionsGroup('')
+    .optionsGroup('') // --version is named with the common flags
     .version(version, '--version', 'print the version')
     .description('Start Automation runs, follow them until they finish, and trust the exit code.')
     .usage('<command> [flags]')

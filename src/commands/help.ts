@@ -5,17 +5,14 @@ import { type SettingRow, settingTable } from '../settings/table.ts';
 import { nearWord } from '../text/near-word.ts';
 import type { CommandResult } from './command.ts';
 
-const topics: Record<string, (program: Command) => string> = {
-  'exit-codes': exitCodesText,
-  flags: flagsText,
-};
+const topics = new Map<string, (program: Command) => string>([
+  ['exit-codes', exitCodesText],
+  ['flags', flagsText],
+]);
 
 /** Prints the help on a command, on exit codes, or on the flags and settings of every command. */
 export async function help(topic: readonly string[], program: Command): Promise<CommandResult> {
-  const [name = ''] = topic;
-  const text = Object.hasOwn(topics, name)
-    ? (topics[name]?.(program) ?? '')
-    : commandHelp(topic, program);
+  const text = topics.get(topic[0] ?? '')?.(program) ?? commandHelp(topic, program);
   return {
     reports: [{ kind: 'done', exit: 'ok', text: text.trimEnd(), document: { help: text } }],
     show: 'text',
@@ -27,7 +24,7 @@ function commandHelp(topic: readonly string[], program: Command): string {
   for (const word of topic) {
     const child = command.commands.find((each) => each.name() === word || each.alias() === word);
     if (!child) {
-      const names = [...command.commands.map((each) => each.name()), ...Object.keys(topics)];
+      const names = [...command.commands.map((each) => each.name()), ...topics.keys()];
       const near = nearWord(word, names);
       const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
       throw new Problem(`there is no help on "${word}": ${hint}`);

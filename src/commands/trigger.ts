@@ -51,18 +51,11 @@ export async function trigger(
   const triggerOne = async (automation: Automation): Promise<Report> => {
     const started = await start(automation, flags, opened, context);
     if (started.kind !== 'run') return started;
-    const { executionId } = started;
-    const run = { automation, executionId };
-    context.emit({ type: 'started', run });
+    const run = { automation, executionId: started.executionId };
+    const isAccepted = started.trigger?.started !== 'no';
+    if (isAccepted) context.emit({ type: 'started', run });
     if (!watch) return started;
-    const isNew = started.trigger?.started !== 'no';
-    const followed = await follow(
-      run,
-      { isAccepted: isNew, isRecorded: true },
-      flags,
-      opened,
-      context,
-    );
+    const followed = await follow(run, { isAccepted, isRecorded: true }, flags, opened, context);
     return { ...followed, trigger: started.trigger, isLastRun: true };
   };
   return { reports: await Promise.all(automations.map(triggerOne)), show };

@@ -162,9 +162,10 @@ function stderrTextOf(
   if (flags.quiet && (isAskedAgain || isSkipped)) return '';
   const message = messageOf(report, about);
   // What was printed on stdout has said it already.
-  const isSaid = report.kind === 'done' && report.text && !flags.json && flags.field === undefined;
+  const isForPeople = !flags.json && flags.field === undefined;
+  const isSaid = report.kind === 'done' && report.text && isForPeople;
   if (message) return (isSaid ? formatFix : formatMessage)(message, style, commandLine);
   // `result` has no output to print, and the exit code alone doesn't say why.
-  const isWithoutOutput = show === 'outputs' && !flags.json && outcomeOf(report) !== 'ok';
+  const isWithoutOutput = show === 'outputs' && isForPeople && outcomeOf(report) !== 'ok';
   return isWithoutOutput && report.kind === 'run' ? runSummary(report, style, clock.nowMs()) : '';
 }

@@ -1,4 +1,4 @@
-import { type Failure, rowOf } from '../run/failure.ts';
+import type { Failure } from '../run/failure.ts';
 import { decidingStatus, type RunOrTriggerReport } from '../run/report.ts';
 import { isKnownFinal, type RunResult, type RunStatus } from '../run/run.ts';
 import { formatDuration } from '../text/duration.ts';
@@ -122,6 +122,6 @@ export const httpFact = ({ httpStatus, code }: Failure): string =>
 
 /** `no response for 40s (HTTP 502), still trying` */
 export function silenceText(failure: Failure, silentMs: number): string {
-  const why = httpFact(failure) || rowOf(failure).reason;
+  const why = httpFact(failure) || failure.reason;
   return `no response for ${formatDuration(silentMs)} (${why}), still trying`;
 }

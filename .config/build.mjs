@@ -11,11 +11,8 @@ const root = join(import.meta.dirname, '..');
  * of process.ts: to read a file takes 0.3 ms, so one for each command would cost 4 ms.
  */
 const entryPoints = {
-  main: 'src/main.ts',
   process: 'src/process.ts',
-  undici: 'src/service/undici.ts',
   chalk: 'chalk',
-  conf: 'conf',
   input: '@inquirer/input',
   ora: 'ora',
   password: '@inquirer/password',
@@ -33,15 +30,13 @@ const keepApart = {
 };
 
 /**
- * What packages load and runctl never uses. Node's HTTP/2 (by undici) takes 10 ms, and its
- * processes (by commander) 1 ms; env-paths (by conf) throws for a user who has neither HOME nor an
- * entry in the password file.
+ * What packages load and runctl never uses: Node's processes (by commander) take 1 ms.
  */
 const leaveOut = {
   name: 'leave-out',
   setup({ onResolve, onLoad }) {
     const namespace = 'left-out';
-    onResolve({ filter: /^(node:http2|node:child_process|env-paths)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
       importer.includes('node_modules') ? { path, namespace } : undefined,
     );
     onLoad({ filter: /./, namespace }, () => ({ contents: 'module.exports = { constants: {} };' }));

@@ -7,8 +7,10 @@ if (Number(parts[0]) < 20 || (parts[0] === '20' && Number(parts[1]) < 19)) {
   );
   process.exit(70);
 }
+var nodeModule = require('node:module');
 try {
-  require('../dist/main.cjs');
+  if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(); // from Node 22 on
+  require('../dist/process.cjs').runProcess();
 } catch (error) {
   process.stderr.write(
     'runctl: the installation is broken: ' + String(error.message).split('\n')[0] + '\n',

@@ -1,12 +1,19 @@
-import { Command, Help, InvalidArgumentError, Option } from 'commander';
+import { Command, Help, InvalidArgumentError, Option, type OptionValues } from 'commander';
 import { version } from '../package.json';
+import type { AgentTriggerFlags } from './commands/agent.ts';
 import type { CommandResult } from './commands/command.ts';
-import type { Shell } from './commands/completion.ts';
+import { type Shell, shells } from './commands/completion.ts';
+import type { EmulatorFlags } from './commands/emulator.ts';
+import type { ListFlags } from './commands/list.ts';
+import type { StatusFlags } from './commands/status.ts';
+import type { TriggerFlags } from './commands/trigger.ts';
+import type { WatchFlags } from './commands/watch.ts';
 import type { CommonFlags, Context } from './context.ts';
-import { type ScenarioName, scenarios } from './emulator/scenarios.ts';
+import { scenarios } from './emulator/scenarios.ts';
 import { Problem } from './run/report.ts';
+import { finalStatuses } from './run/run.ts';
 import { parseDuration } from './text/duration.ts';
-import { nearWord } from './text/near-word.ts';
+import { hintFor } from './text/near-word.ts';
 
 /** Runs a command that was typed. `name` is its name, such as `config set`. */
 export type Execute = (
@@ -15,16 +22,40 @@ export type Execute = (
   action: (context: Context) => Promise<CommandResult>,
 ) => Promise<void>;
 
+/** The flags of all commands. Each command declares some of them. */
+type Flags = CommonFlags &
+  TriggerFlags &
+  WatchFlags &
+  StatusFlags &
+  ListFlags &
+  EmulatorFlags &
+  AgentTriggerFlags;
+
+/** What commander has read, as the commands take it: with units, and times as moments. */
+const flagsOf = (typed: OptionValues, { clock }: Context): Flags => ({
+  ...typed,
+  timeoutMs: typed.timeout,
+  intervalMs: typed.interval,
+  giveUpAfterMs: typed.giveUpAfter,
+  statuses: typed.status,
+  sinceMs: typed.since?.(clock.nowMs()),
+});
+
+/** The action of a command gets its arguments, its flags and the context. */
+type Act = <Args extends unknown[]>(
+  command: Command,
+  action: (args: Args, flags: Flags, context: Context) => Promise<CommandResult>,
+) => void;
+
 /** The whole command line: every command, argument and flag with its help. */
 export function createProgram(execute: Execute): Command {
   const program = withCommonFlags(new Command('runctl'))
-    .optionsGroup('') // --version is named with the common flags
     .version(version, '--version', 'print the version')
     .description('Start Automation runs, follow them until they finish, and trust the exit code.')
     .usage('<command> [flags]')
     .enablePositionalOptions()
     .helpCommand(false)
-    .configureHelp({ subcommandTerm, optionDescription, formatHelp })
+    .configureHelp({ subcommandTerm, formatHelp })
     .addHelpText(
       'after',
       '\nWithout an account: runctl emulator -- runctl trigger nightly --watch',
@@ -32,9 +63,9 @@ export function createProgram(execute: Execute): Command {
   const act: Act = (command, action) => {
     command.action((...words: unknown[]) => {
       const args = words.slice(0, command.registeredArguments.length);
-      const flags = command.optsWithGlobals();
-      return execute(nameOf(command), flags, (context) =>
-        action(args as never, flags as never, context),
+      const typed = command.optsWithGlobals();
+      return execute(nameOf(command), typed, (context) =>
+        action(args as never, flagsOf(typed, context), context),
       );
     });
   };
@@ -56,12 +87,6 @@ export function createProgram(execute: Execute): Command {
   return program;
 }
 
-/** The action of a command gets its arguments, its flags and the context. */
-type Act = <Args extends unknown[], Flags>(
-  command: Command,
-  action: (args: Args, flags: Flags, context: Context) => Promise<CommandResult>,
-) => void;
-
 /** Declares a command. `parent` is the program, or a command with commands of its own. */
 function addCommand(parent: Command, usage: string, description: string): Command {
   const command = parent.command(usage).description(description);
@@ -78,21 +103,11 @@ const subcommandTerm = (command: Command) =>
     .join(' ')
     .trim();
 
-/** Without its choices and default, which the description has. */
-const optionDescription = ({ description }: Option) => description;
-
-/** Those that every command takes are only named. */
-function formatHelp(command: Command, helper: Help): string {
-  helper.visibleOptions = ({ options }) =>
-    options.filter(({ helpGroupHeading }) => helpGroupHeading === ownFlags);
-  return Help.prototype.formatHelp.call(helper, command, helper);
-}
-
 function declareTrigger(program: Command, act: Act): void {
   const trigger = addCommand(program, 'trigger <automation...>', 'start a run of each automation')
     .option(...watchFlag)
     .addOption(
-      new Option('--if-active <action>', 'if a run is active: fail (default), skip or wait')
+      new Option('--if-active <action>', 'what to do if a run is active')
         .choices(['fail', 'skip', 'wait'])
         .default('fail'),
     )
@@ -104,8 +119,8 @@ function declareTrigger(program: Command, act: Act): void {
     ['runctl trigger nightly --if-active wait', 'start it after the active run'],
     ['runctl trigger nightly --idempotency-key "night-$(date +%F)"', 'once a day'],
   ]);
-  act(trigger, async ([names]: [string[]], flags: TriggerTyped, context) =>
-    (await import('./commands/trigger.ts')).trigger(names, following(flags), context),
+  act(trigger, async ([names]: [string[]], flags, context) =>
+    (await import('./commands/trigger.ts')).trigger(names, flags, context),
   );
 }
 
@@ -117,12 +132,8 @@ function declareStatus(program: Command, act: Act): void {
     ['runctl status nightly', 'its last run'],
     ['runctl status @last --field status', 'one value, for a script'],
   ]);
-  act(status, async ([run]: [string], flags: StatusTyped, context) =>
-    (await import('./commands/status.ts')).status(
-      run,
-      { ...flags, giveUpAfterMs: flags.giveUpAfter },
-      context,
-    ),
+  act(status, async ([run]: [string], flags, context) =>
+    (await import('./commands/status.ts')).status(run, flags, context),
   );
 }
 
@@ -136,8 +147,8 @@ function declareWatch(program: Command, act: Act): void {
     ['runctl watch nightly', 'its last run'],
     ['runctl watch --all', 'after a reboot'],
   ]);
-  act(watch, async ([names]: [string[]], flags: FollowTyped & { all?: boolean }, context) =>
-    (await import('./commands/watch.ts')).watch(names, following(flags), context),
+  act(watch, async ([names]: [string[]], flags, context) =>
+    (await import('./commands/watch.ts')).watch(names, flags, context),
   );
 }
 
@@ -149,17 +160,13 @@ function declareResult(program: Command, act: Act): void {
     ['runctl result nightly > report.txt', 'the output, as it was sent'],
     ['runctl result nightly --field error.message', 'why it failed'],
   ]);
-  act(result, async ([run]: [string], { giveUpAfter }: StatusTyped, context) =>
-    (await import('./commands/result.ts')).result(run, { giveUpAfterMs: giveUpAfter }, context),
+  act(result, async ([run]: [string], flags, context) =>
+    (await import('./commands/result.ts')).result(run, flags, context),
   );
 }
 
 function declareList(program: Command, act: Act): void {
-  const list = addCommand(
-    program,
-    'list [automation]',
-    "list this machine's triggers and runs, newest first",
-  )
+  const list = addCommand(program, 'list [automation]', "list this machine's triggers and runs")
     .alias('ls')
     .option('-n, --limit <count>', 'how many (default: 20, all with --since)', parseCount)
     .option('--status <list>', `only some of ${listedStatuses.join(', ')}`, parseStatuses)
@@ -171,12 +178,9 @@ function declareList(program: Command, act: Act): void {
     ['runctl list nightly', 'its runs'],
     ['runctl list --since 1d --status FAILED,UNKNOWN', 'what went wrong today'],
   ]);
-  act(list, async ([name]: [string | undefined], flags: ListTyped, context) => {
-    const { limit, status: statuses, latest, offline, since, giveUpAfter: giveUpAfterMs } = flags;
-    const sinceMs = since?.(context.clock.nowMs());
-    const listFlags = { limit, statuses, latest, offline, sinceMs, giveUpAfterMs };
-    return (await import('./commands/list.ts')).list(name, listFlags, context);
-  });
+  act(list, async ([name]: [string | undefined], flags, context) =>
+    (await import('./commands/list.ts')).list(name, flags, context),
+  );
 }
 
 function declareRecover(program: Command, act: Act): void {
@@ -190,27 +194,21 @@ function declareRecover(program: Command, act: Act): void {
     ['runctl recover', 'all that list shows as UNKNOWN'],
     ['runctl recover nightly --watch', "nightly's, and follow its run"],
   ]);
-  act(recover, async ([name]: [string | undefined], flags: FollowTyped, context) =>
-    (await import('./commands/recover.ts')).recover(name, following(flags), context),
+  act(recover, async ([name]: [string | undefined], flags, context) =>
+    (await import('./commands/recover.ts')).recover(name, flags, context),
   );
 }
 
 function declareConfig(program: Command, act: Act): void {
-  const config = addCommand(
-    program,
-    'config',
-    'ask for base URL, API key and project, and store them',
-  );
+  const config = addCommand(program, 'config', 'ask for base URL, API key and project');
   // commander takes a wrong command for an argument, because `config` alone is a command, too.
   config.allowExcessArguments().usage('[command] [flags]');
   act(config, async (_, __, context) => {
     const [word] = config.args;
     if (word === undefined) return (await import('./commands/config.ts')).config(context);
     const names = config.commands.map((command) => command.name());
-    const near = nearWord(word, names);
-    const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
     // The word isn't repeated, because it may be an API key.
-    throw new Problem(`unknown config command: ${hint}`);
+    throw new Problem(`unknown config command: ${hintFor(word, names)}`);
   });
   addExamples(config, [
     ['runctl config', 'the default profile'],
@@ -222,11 +220,7 @@ function declareConfig(program: Command, act: Act): void {
   act(get, async ([name]: [string], _, context) =>
     (await import('./commands/config.ts')).configGet(name, context),
   );
-  const set = addCommand(
-    config,
-    'set <setting> [value]',
-    'store a setting (apiKey: ask, or read a pipe)',
-  );
+  const set = addCommand(config, 'set <setting> [value]', 'store a setting (apiKey: ask, or pipe)');
   act(set, async ([name, value]: [string, string | undefined], _, context) =>
     (await import('./commands/config.ts')).configSet(name, value, context),
   );
@@ -244,13 +238,9 @@ function declareDoctor(program: Command, act: Act): void {
 }
 
 function declareEmulator(program: Command, act: Act): void {
-  const emulator = addCommand(
-    program,
-    'emulator [command...]',
-    'run a local copy of the service, to try scripts',
-  )
+  const emulator = addCommand(program, 'emulator [command...]', 'run a local copy of the service')
     .addOption(
-      new Option('--scenario <name>', 'what happens (default: happy)')
+      new Option('--scenario <name>', 'what happens')
         .choices(Object.keys(scenarios))
         .default('happy'),
     )
@@ -267,14 +257,14 @@ function declareEmulator(program: Command, act: Act): void {
     ['runctl emulator -- runctl trigger nightly --watch', 'no account needed'],
     ['runctl emulator --scenario bad-day --speed 600 -- ./nightly.sh', 'a bad day'],
   ]);
-  act(emulator, async ([words]: [string[]], flags: EmulatorTyped, context) =>
+  act(emulator, async ([words]: [string[]], flags, context) =>
     (await import('./commands/emulator.ts')).emulator(words, flags, context),
   );
 }
 
 function declareCompletion(program: Command, act: Act): void {
   const completion = addCommand(program, 'completion <shell>', 'print a shell completion script');
-  completion.registeredArguments[0]?.choices(['bash', 'zsh', 'fish']);
+  completion.registeredArguments[0]?.choices(shells);
   addExamples(completion, [
     ['source <(runctl completion bash)', 'in ~/.bashrc'],
     ['source <(runctl completion zsh)', 'in ~/.zshrc, after compinit'],
@@ -288,23 +278,15 @@ function declareCompletion(program: Command, act: Act): void {
 function declareAgent(program: Command, act: Act): void {
   const agent = addCommand(program, 'agent', 'use the discontinued Agent endpoints');
   agent.usage('<command> [flags]');
-  const start = addCommand(
-    agent,
-    'trigger <agentId>',
-    'trigger an Agent (calls no longer start a run)',
-  )
-    .option('--message <text>', 'the message of the request')
-    .option('--title <text>', 'the title of the request')
-    .option('--idempotency-key <key>', 'the key of the request', parseKey);
-  act(start, async ([agentId]: [string], flags: AgentTyped, context) =>
+  const trigger = addCommand(agent, 'trigger <agentId>', 'trigger an Agent (this starts no run)')
+    .option('--message <text>', "the request's message")
+    .option('--title <text>', "the request's title")
+    .option('--idempotency-key <key>', "the request's key", parseKey);
+  act(trigger, async ([agentId]: [string], flags, context) =>
     (await import('./commands/agent.ts')).agentTrigger(agentId, flags, context),
   );
-  const agentStatus = addCommand(
-    agent,
-    'status <agentId> <executionId>',
-    "print an Agent execution's status",
-  );
-  act(agentStatus, async ([agentId, executionId]: [string, string], _, context) =>
+  const status = addCommand(agent, 'status <agentId> <executionId>', "print a run's status");
+  act(status, async ([agentId, executionId]: [string, string], _, context) =>
     (await import('./commands/agent.ts')).agentStatus(agentId, executionId, context),
   );
 }
@@ -313,7 +295,7 @@ function declareHelp(program: Command, act: Act): void {
   const help = addCommand(
     program,
     'help [topic...]',
-    'show help on a command, on exit-codes or on flags',
+    'show help on a command, exit-codes or flags',
   );
   act(help, async ([topic]: [string[]]) =>
     (await import('./commands/help.ts')).help(topic, program),
@@ -323,55 +305,11 @@ function declareHelp(program: Command, act: Act): void {
 /** Statuses as `list --status` takes them. */
 const listedStatuses = [
   'RUNNING',
-  'COMPLETED',
-  'FAILED',
-  'TIMED_OUT',
-  'CANCELLED',
+  ...Object.keys(finalStatuses),
   'UNKNOWN',
   'NOT_STARTED',
   'NOT_FOUND',
 ];
-
-interface FollowTyped extends CommonFlags {
-  timeout?: number;
-  interval?: number;
-  giveUpAfter?: number;
-  watch?: boolean;
-}
-interface TriggerTyped extends FollowTyped {
-  ifActive: 'fail' | 'skip' | 'wait';
-  idempotencyKey?: string;
-  dryRun?: boolean;
-}
-interface StatusTyped extends CommonFlags {
-  exitStatus?: boolean;
-  giveUpAfter?: number;
-}
-interface ListTyped extends CommonFlags {
-  limit?: number;
-  status?: string[];
-  since?: (nowMs: number) => number;
-  latest?: boolean;
-  offline?: boolean;
-  giveUpAfter?: number;
-}
-interface EmulatorTyped extends CommonFlags {
-  scenario: ScenarioName;
-  port?: number;
-  speed?: number;
-}
-interface AgentTyped extends CommonFlags {
-  message?: string;
-  title?: string;
-  idempotencyKey?: string;
-}
-
-const following = <Flags extends FollowTyped>(flags: Flags) => ({
-  ...flags,
-  timeoutMs: flags.timeout,
-  intervalMs: flags.interval,
-  giveUpAfterMs: flags.giveUpAfter,
-});
 
 /** The name of a command without that of the program. */
 function nameOf(command: Command): string {
@@ -382,27 +320,33 @@ function nameOf(command: Command): string {
 /** The heading of a command's own flags. */
 const ownFlags = 'Flags:';
 
+/** Those that every command takes. */
+const commonFlags = [
+  ['--json', 'print one JSON document a line'],
+  ['--field <path>', 'print one value of it, such as status or runctl.outcome'],
+  ['-q, --quiet', 'no progress, notes, or summaries of completed runs'],
+  ['--debug', 'print every request and response, without the API key'],
+  ['--no-color', 'no colors'],
+  ['-p, --project <uuid>', 'the project of automations named without one'],
+  ['--profile <name>', 'the profile with the settings'],
+  ['--base-url <url>', "the service's address"],
+  ['--api-key-file <path>', 'the file with the API key (-: stdin)'],
+] as const;
+
 /** Every command declares them, because commander reads `-wq` only if it knows both. */
 function withCommonFlags(command: Command): Command {
+  for (const [flags, about] of commonFlags) command.option(flags, about);
   return command
-    .option('--json', 'print one JSON document a line')
-    .option('--field <path>', 'print one value of it, such as status or runctl.outcome')
-    .option('-q, --quiet', 'no progress, notes, or summaries of completed runs')
-    .option('--debug', 'print every request and response, without the API key')
-    .option('--no-color', 'no colors')
-    .option('-p, --project <uuid>', 'the project of automations named without one')
-    .option('--profile <name>', 'the profile with the settings')
-    .option('--base-url <url>', "the service's address")
-    .option('--api-key-file <path>', 'the file with the API key (-: stdin)')
+    .optionsGroup(ownFlags)
     .helpOption('-h, --help', 'show help')
-    .addHelpText('after', () => `\n${commonFlagsText(command)}`)
-    .optionsGroup(ownFlags);
+    .addHelpText('after', '\nCommon flags, such as --json, --field and --quiet: runctl help flags');
 }
 
-function commonFlagsText({ options }: Command): string {
-  const names = [...options.map(({ flags }) => flags.replace(', ', '/')), '-h'];
-  const text = new Help().boxWrap(names.join(', '), 78).replaceAll('\n', '\n  ');
-  return `Common flags (runctl help flags):\n  ${text}`;
+/** The help of a command only points to the common flags. */
+function formatHelp(command: Command, helper: Help): string {
+  helper.visibleOptions = ({ options }) =>
+    options.filter(({ helpGroupHeading }) => helpGroupHeading === ownFlags);
+  return Help.prototype.formatHelp.call(helper, command, helper);
 }
 
 const watchFlag = ['-w, --watch', 'follow the runs, and exit with their code'] as const;
@@ -423,10 +367,7 @@ const giveUpFlag = (patience: string) =>
 
 /** The lines of a shell, each with a comment. */
 function addExamples(command: Command, examples: [line: string, about: string][]): void {
-  const longest = (texts: string[]) => Math.max(...texts.map(({ length }) => length));
-  const about = longest(examples.map(([, text]) => text));
-  const width = Math.min(longest(examples.map(([line]) => line)), 74 - about);
-  const rows = examples.map(([line, text]) => `  ${line.padEnd(width)}  # ${text}`);
+  const rows = examples.map(([line, about]) => `  ${line.padEnd(44)}  # ${about}`);
   command.addHelpText('after', `\nExamples:\n${rows.join('\n')}`);
 }
 
@@ -436,26 +377,26 @@ function parseTime(text: string): number {
   const isNumber = /^\d+$/.test(text);
   throw new InvalidArgumentError(
     isNumber
-      ? `needs a unit: ${text}s or ${text}m?`
-      : 'takes a duration such as 500ms, 30s, 1h30m or 2d (24d at most)',
+      ? `It needs a unit: ${text}s or ${text}m?`
+      : 'Use a duration such as 500ms, 30s, 1h30m or 2d (24d at most).',
   );
 }
 
 function parseInterval(text: string): number {
   const ms = parseTime(text);
-  if (ms < 1000) throw new InvalidArgumentError('takes 1s or more');
+  if (ms < 1000) throw new InvalidArgumentError('Use 1s or more.');
   return ms;
 }
 
 function parseKey(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
-  throw new InvalidArgumentError('takes 1 to 255 visible ASCII characters');
+  throw new InvalidArgumentError('Use 1 to 255 visible ASCII characters.');
 }
 
 const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new InvalidArgumentError(`takes a number from ${min} to ${max}`);
+  throw new InvalidArgumentError(`Use a number from ${min} to ${max}.`);
 };
 const parseCount = wholeNumber(1, 1_000_000);
 const parsePort = wholeNumber(0, 65_535);
@@ -463,14 +404,14 @@ const parsePort = wholeNumber(0, 65_535);
 function parseSpeed(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= 100_000) return value;
-  throw new InvalidArgumentError('takes a number above 0, such as 60');
+  throw new InvalidArgumentError('Use a number above 0, such as 60.');
 }
 
 function parseStatuses(text: string): string[] {
   const words = text.split(',').map((word) => word.trim().toUpperCase());
   const wrong = words.find((word) => !listedStatuses.includes(word));
   if (wrong === undefined) return words;
-  throw new InvalidArgumentError(`takes ${listedStatuses.join(', ')}, separated by commas`);
+  throw new InvalidArgumentError(`Use ${listedStatuses.join(', ')}, separated by commas.`);
 }
 
 /** A duration, or a local date or time. */
@@ -483,5 +424,5 @@ function parseSince(text: string): (nowMs: number) => number {
   const date = new Date(text.length === 10 ? `${text}T00:00` : text);
   // 30 February would be 2 March.
   if (day && date.getDate() === Number(day)) return () => date.getTime();
-  throw new InvalidArgumentError('takes a duration (2d), a date (2026-11-28) or a time (07:30)');
+  throw new InvalidArgumentError('Use a duration (2d), a date (2026-11-28) or a time (07:30).');
 }

@@ -9,6 +9,7 @@ export interface Sink {
   flush(): Promise<Error | undefined>;
   /** A person is looking: not a pipe, not CI, and in the foreground. */
   isTTY: boolean;
+  /** 80 if it doesn't say. */
   columns(): number;
   hasColors: boolean;
 }

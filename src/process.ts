@@ -39,8 +39,7 @@ export async function runProcess(): Promise<void> {
 
 function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {
   const { env, stdout, stderr } = process;
-  const ownWords = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const isPlain = ownWords.includes('--no-color');
+  const isPlain = argv.includes('--no-color');
   // Asked each time, because Ctrl-Z and `bg` put it into the background.
   const canShow = () => !env.CI && isInForeground();
   const errSink = createSink(stderr, canShow, isPlain, secrets.scrub);
@@ -48,7 +47,8 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
     stdout: createSink(stdout, canShow, isPlain),
     stderr: errSink,
     terminal: stderr,
-    readStdin: () => readAll(process.stdin),
+    // A non-blocking pipe can't be read by `readFileSync(0)` (EAGAIN).
+    readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
     // It takes 3 ms to open stdin.
     canPrompt: errSink.isTTY && process.stdin.isTTY === true,
     env,
@@ -66,9 +66,9 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
 
 /** Answers the Tab key. What can't be read is not offered. */
 async function complete([shell, ...words]: string[]): Promise<number> {
-  const { complete: candidates } = await import('./commands/complete.ts');
+  const { complete: candidates } = await import('./commands/completion.ts');
   const { createProgram } = await import('./cli.ts');
-  const { recordedNames } = await import('./commands/find-run.ts');
+  const { recordedNames } = await import('./commands/arguments.ts');
   const program = createProgram(async () => {});
   const names = () => recordedNames(process.env, Date.now());
   process.stdout.write(candidates(shell as Shell, words, program, names));
@@ -122,13 +122,6 @@ function createSink(
   };
 }
 
-/** A non-blocking pipe can't be read by `readFileSync(0)` (EAGAIN). */
-async function readAll(stream: NodeJS.ReadStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
-}
-
 /**
  * In the background of a shell the terminal belongs to somebody else. Fields 5 and 8 of proc(5):
  * the process groups of this process and of the terminal's foreground.
@@ -149,8 +142,6 @@ function hasUnicode({ TERM, LC_ALL, LC_CTYPE, LANG, TERM_PROGRAM }: NodeJS.Proce
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '') || Boolean(TERM_PROGRAM);
 }
 
-const maxTimerMs = 2 ** 31 - 1; // with a longer delay, Node's timer fires at once
-
 const systemClock: Clock = {
   nowMs: Date.now,
   elapsedMs: () => process.uptime() * 1000, // as performance.now(), without loading node:perf_hooks
@@ -162,7 +153,7 @@ const systemClock: Clock = {
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(ms, maxTimerMs));
+      const timer = setTimeout(wake, ms);
       signal.addEventListener('abort', wake);
     }),
 };

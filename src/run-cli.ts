@@ -20,18 +20,14 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   const program = createProgram(async (name, flags, action) => {
     exitCode = await execute(name, flags, action, world);
   });
-  let help = '';
+  const forHelp = argv.length === 0 ? world.stderr : world.stdout;
   forEachCommand(program, (command) =>
-    command.exitOverride().configureOutput({
-      writeOut: (text) => {
-        help += text;
-      },
-      writeErr: () => {},
-    }),
+    command
+      .exitOverride()
+      .configureOutput({ writeOut: (text) => forHelp.write(text), writeErr: () => {} }),
   );
   if (argv.length === 0) {
     program.outputHelp();
-    world.stderr.write(help);
     return exitCodeOf('usage');
   }
   try {
@@ -39,10 +35,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) {
-      world.stdout.write(help);
-      return withOutput(0, world);
-    }
+    if (error instanceof CommanderError && error.exitCode === 0) return withOutput(0, world);
     const name = nameIn(argv, program);
     const problem = error instanceof CommanderError ? usageProblem(error, name) : error;
     return execute(name, outputFlags(argv), () => Promise.reject(problem), world);
@@ -120,11 +113,9 @@ function outputFlags(argv: readonly string[]): CommonFlags {
 
 /** commander takes the next word as a flag's value, even if it is the next flag. */
 function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
-  const flags = new Set<string>();
+  const flags = new Set<string | undefined>();
   forEachCommand(program, ({ options }) => {
-    for (const { required, long, short } of options) {
-      if (required) for (const flag of [long, short]) if (flag) flags.add(flag);
-    }
+    for (const { required, long, short } of options) if (required) flags.add(long).add(short);
   });
   const end = argv.indexOf('--');
   const words = end === -1 ? argv : argv.slice(0, end);
@@ -136,25 +127,13 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
   }
 }
 
-/** commander's sentences in ours. A value behind `=` may be a secret, so it isn't repeated. */
-const rewordings: [form: RegExp, text: string][] = [
-  [/^error: /, ''],
-  [/(--[\w-]+)=[^\s']*/g, '$1=…'],
-  [/^unknown option '(.*)'/s, 'unknown flag "$1"'],
-  [/^unknown command '(.*)'/s, 'unknown command "$1"'],
-  [/\s+\(Did you mean (.*)\?\)$/, ': did you mean $1?'],
-  [/^\(outputHelp\)$/, '$ needs a command'],
-  [/^missing required argument '([aeiou].*)'/, '$ needs an <$1>'],
-  [/^missing required argument '(.*)'/, '$ needs a <$1>'],
-  [/^too many arguments.* Expected (.*) but got (.*)\.$/s, '$ takes $1, not $2'],
-  [/^option '(?:-\w, )?(--[\w-]+).*' argument missing/, '$1 needs a value'],
-  [/^option '(?:-\w, )?(--[\w-]+).*' argument '.*' is invalid\. /s, '$1 '],
-  [/^command-argument value '.*' is invalid for argument '(.*)'\. /s, '<$1> '],
-  [/Allowed choices are (.*), (.*)\.$/, 'takes $1 or $2'],
-];
-
+/** In commander's words. A value behind `=` may be a secret, so it isn't repeated. */
 function usageProblem({ message }: CommanderError, name: string): Problem {
-  const text = rewordings.reduce((said, [form, ours]) => said.replace(form, ours), message);
-  const command = `runctl help ${name}`.trimEnd();
-  return new Problem(text.replace(/^\$ /, name && `${name} `), { command });
+  const text = message
+    .replace('(outputHelp)', `${name} needs a command`.trimStart())
+    .replace(/^error: /, '')
+    .replace(/^(unknown )?option/, '$1flag')
+    .replace(/(--[\w-]+)=[^\s']*/g, '$1=…')
+    .replace(/\s+\(Did you mean (.*)\?\)$/, ': did you mean $1?');
+  return new Problem(text, { command: `runctl help ${name}`.trimEnd() });
 }

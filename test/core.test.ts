@@ -6,7 +6,7 @@ import { type History, histories } from './core/histories.ts';
 import { checkWatch, watches } from './core/watch.ts';
 
 // RUNCTL_SEED repeats what failed: the seed is in its message.
-const { RUNCTL_HISTORIES = 400, RUNCTL_SEED = Date.now() % 2 ** 31 } = process.env;
+const { RUNCTL_HISTORIES = 500, RUNCTL_SEED = Date.now() % 2 ** 31 } = process.env;
 const parameters = { numRuns: Number(RUNCTL_HISTORIES), seed: Number(RUNCTL_SEED) };
 const timeout = 30_000 + 20 * parameters.numRuns;
 

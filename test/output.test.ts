@@ -1,22 +1,19 @@
 // What is printed of finished commands, and while they work: reports and events in, texts out.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../src/context.ts';
-import { problemReport } from '../src/output/message.ts';
 import { type Output, print } from '../src/output/print.ts';
 import { createProgress } from '../src/output/progress.ts';
-import { plainStyle } from '../src/output/style.ts';
+import { plainStyle, widthOf } from '../src/output/style.ts';
 import { table } from '../src/output/table.ts';
-import { widthOf } from '../src/output/width.ts';
 import { type FailureKind, failure } from '../src/run/failure.ts';
 import type { RunEvent } from '../src/run/ports.ts';
-import {
-  type NotStartedReport,
-  Problem,
-  type Report,
-  type RunReport,
-  type StoppedReport,
-  type UnknownReport,
-  type UnreadableReport,
+import type {
+  NotStartedReport,
+  Report,
+  RunReport,
+  StoppedReport,
+  UnknownReport,
+  UnreadableReport,
 } from '../src/run/report.ts';
 import type { RunResult, RunStatus } from '../src/run/run.ts';
 
@@ -61,11 +58,12 @@ const lost = failure('connection_lost');
 const history = { attempts: 3, tookMs: 600_000 };
 const unknown: UnknownReport = { kind: 'unknown', automation, trigger, failure: lost, ...history };
 const timeout = failure('timeout');
-const stopped: StoppedReport = { kind: 'stopped', automation, executionId, failure: timeout };
+const unseen: StoppedReport = { kind: 'stopped', automation, executionId, failure: timeout };
+const stopped: StoppedReport = { ...unseen, status: status('RUNNING') };
 const badGateway = failure('server_error', { httpStatus: 502 });
 const unreadable: UnreadableReport = { kind: 'unreadable', automation, failure: badGateway };
-const recorded = { status: status('RUNNING'), ageMs: 720_000 };
-const old: UnreadableReport = { ...unreadable, executionId, recorded };
+const recorded = { status: status('RUNNING'), statusAgeMs: 720_000 };
+const old: UnreadableReport = { ...unreadable, executionId, ...recorded };
 
 type Flags = Context['flags'];
 interface Given extends Flags {
@@ -111,21 +109,19 @@ async function documentOf(report: Report) {
   return JSON.parse(stdout);
 }
 
-test('a failure says what happened, why, and what to type', async () => {
-  const { stdout, stderr } = await printed('ids', [notStarted], terminal);
+test('a failure says what happened, why, and what to type, wrapped on a terminal', async () => {
+  const refused = await printed('ids', [notStarted], terminal);
+  const lostResponse = await printed('summaries', [unknown], terminal);
 
-  expect(stdout).toBe('');
-  expect(stderr).toBe(`\
+  expect(refused).toEqual({
+    stdout: '',
+    stderr: `\
 runctl: nightly wasn't started: it is already running (HTTP 422
   runAlreadyActive)
   → runctl trigger nightly --if-active wait
-`);
-});
-
-test('a message is wrapped at words on a terminal', async () => {
-  const { stderr } = await printed('summaries', [unknown], terminal);
-
-  expect(stderr).toBe(`\
+`,
+  });
+  expect(lostResponse.stderr).toBe(`\
 runctl: nightly may have been started: the connection broke before the
   response (3 attempts in 10m)
   → runctl recover nightly --watch
@@ -138,7 +134,6 @@ const withLast = (kind: FailureKind) => ({ ...unknown, last: failure(kind) });
 const withoutResult = { ...completed, result: undefined, resultFailure: failure('no_response') };
 const path = `${projectId}/nightly/${executionId}`;
 const keyFlag = '--idempotency-key key-1';
-const ignoredKeys = { RUNCTL_IDEMPOTENCY_KEYS: 'ignored' };
 
 // biome-ignore format: a table
 test.each<[string, Report, Given, string | undefined]>([
@@ -146,9 +141,8 @@ test.each<[string, Report, Given, string | undefined]>([
   ['a sweep in a mail', unknown, { command: 'recover' }, `recover nightly --project ${projectId}`],
   ['no journal', { ...unknown, isRecorded: false }, terminal, `trigger nightly ${keyFlag}`],
   ['a redirect', withLast('redirected'), terminal, 'doctor'],
-  ['ignored keys', unknown, { ...terminal, env: ignoredKeys }, undefined],
-  ['too old', { ...unknown, isRecoverable: false }, terminal, undefined],
-  ['too old for recover', { ...unknown, isRecoverable: false, isRepeatable: true }, terminal, `trigger nightly ${keyFlag}`],
+  ['ignored keys', { ...unknown, remedy: 'look' }, terminal, undefined],
+  ['too old for recover', { ...unknown, remedy: 'repeat' }, terminal, `trigger nightly ${keyFlag}`],
   ['a key of its own', withKey, terminal, `trigger nightly --if-active wait ${keyFlag}`],
   ['another project', foreign, terminal, `trigger '${otherProjectId}/it'\\''s' --if-active wait`],
   ['a base URL', notStarted, { ...terminal, baseUrl: 'https://a.example/?a b' }, "trigger nightly --if-active wait --base-url 'https://a.example/?a b'"],
@@ -163,11 +157,12 @@ test.each<[string, Report, Given, string | undefined]>([
 });
 
 const limited = failure('rate_limited', { httpStatus: 429, retryAfterMs: 3_600_000 });
-const tooOld = { isRecoverable: false, notSentBecause: 'it is older than 4h' };
+const tooOld = { remedy: 'repeat' as const, notSentBecause: 'it is older than 4h' };
 
 // biome-ignore format: a table
 test.each<[string, Report, RegExp]>([
   ['that the run continues', stopped, /^runctl: nightly continues, but .*: --timeout expired\n/],
+  ['no more of a run that nobody saw', unseen, /^runctl: nightly isn't watched: --timeout expired\n/],
   ['all that was heard', withLast('already_active'), /broke before the response, and it is already running, .* recover finds out/],
   ['what to look for', { ...unknown, atMs: startedAtMs, ...tooOld }, /at 2026-11-28 02:00:01 \+0000: .*older than 4h.* Look in the service for a run that started then/],
   ['when to come back', { ...notStarted, failure: limited }, /\(HTTP 429, retry after 2026-11-28 03:05:03 \+0000\)/],
@@ -192,12 +187,6 @@ test('a message drives neither a terminal nor a CI runner', async () => {
 
   for (const text of ['\u001b', '\u202e']) expect(shown.stderr).not.toContain(text);
   for (const text of ['\u001b', '\u202e', '::e', '##[']) expect(inLog.stderr).not.toContain(text);
-});
-
-test('of several arguments line n is the id of argument n', async () => {
-  const { stdout } = await printed('ids', [running, notStarted, running]);
-
-  expect(stdout).toBe(`${executionId}\n\n${executionId}\n`);
 });
 
 test('a summary begins with the name, and the output comes last', async () => {
@@ -250,9 +239,9 @@ test('a status says for how long, and how long is usual', async () => {
 
   expect((await printed('status', [usual, late], terminal)).stdout).toBe(`\
 ● nightly RUNNING for 5m 2s, usually 38m
-  started 02:00:01 today, run ${executionId}
+  started 02:00, run ${executionId}
 ● nightly RUNNING for 5m 2s, usually 1m, late
-  started 02:00:01 today, run ${executionId}
+  started 02:00, run ${executionId}
 `);
 });
 
@@ -293,7 +282,7 @@ test('rows on a terminal are aligned, and a last line counts them', async () => 
 ? nightly     UNKNOWN      Fri 02:00      -  -         response lost
 ! nightly     NOT_STARTED  02:00          -  -         it is already running
 ● nightly     RUNNING      02:00      5m 2s  4b7c19e2  status is 12m old: the s…
-5 since yesterday: 1 failed, 1 not started, 2 running, 1 unknown
+5 since Fri 02:00: 1 failed, 1 not started, 2 running, 1 unknown
 `);
   expect(stderr).toMatch(
     /^runctl: the status of nightly couldn't be read: .*\n {2}\(HTTP 502\)\n$/,
@@ -314,14 +303,14 @@ test('rows in a pipe are tabs with complete values', async () => {
   ]);
 });
 
-test.each([80, 40, 20, 1, 0])('a table fits into %i columns', (columns) => {
+test.each([80, 40, 20, 1])('a table fits into %i columns', (columns) => {
   const { context } = given(terminal);
   const wide = { ...failed, automation: { projectId, name: '夜間レポート🌙'.repeat(3) } };
   const style = plainStyle(context.stdout, context);
 
-  const lines = table([wide, running], columns, { style, nowMs }).split('\n');
+  const lines = table([wide, running], { style, nowMs, columns }).split('\n');
 
-  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns || 80);
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
   expect(lines).toHaveLength(4);
 });
 
@@ -372,17 +361,6 @@ test('a warning is in the documents of its automation', async () => {
   ]);
 });
 
-test('a usage error is a message and a document', async () => {
-  const report = problemReport(new Problem('name a run', { command: 'runctl list' }));
-  const { stdout, stderr } = await printed('text', [report], { json: true, baseUrl: 'b' });
-
-  expect(stderr).toBe(`runctl: name a run\n  → runctl list --base-url b --project ${projectId}\n`);
-  expect(JSON.parse(stdout)).toMatchObject({
-    executionId: null,
-    runctl: { outcome: 'usage', exitCode: 2, error: { message: 'name a run', httpStatus: null } },
-  });
-});
-
 test.each([
   ['status', 'COMPLETED'],
   ['runctl.exitCode', '0'],
@@ -412,7 +390,6 @@ const retry = (silentMs: number): RunEvent => ({
   automation,
   failure: badGateway,
   silentMs,
-  delayMs: 1000,
 });
 const polled = (word: string): RunEvent => ({ type: 'status', run, status: status(word) });
 const started: RunEvent[] = [
@@ -420,7 +397,7 @@ const started: RunEvent[] = [
   { type: 'following', run },
 ];
 const startLine = `nightly started, run ${executionId}`;
-const waiting: RunEvent = { type: 'waiting', automation, delayMs: 15_000 };
+const waiting: RunEvent = { type: 'waiting', automation };
 const note: RunEvent = { type: 'note', text: 'a' };
 const warning: RunEvent = { type: 'warning', text: 'b' };
 const going = polled('RUNNING');
@@ -430,7 +407,7 @@ const going = polled('RUNNING');
 test.each<[string, (RunEvent | number)[], Given, string[]]>([
   ['little of a run that goes well', [...started, going, 200_000, going, polled('COMPLETED')], {}, [startLine]],
   ['its end, if stdout has a document', [...started, polled('COMPLETED')], { json: true }, [startLine, 'nightly COMPLETED in 5m 2s']],
-  ['a line every five minutes', [...started, going, 299_000, going, 1000, going, 1000, going], {}, [startLine, 'nightly RUNNING for 10m 2s']],
+  ['a line every five minutes', [...started, going, 300_000, going, polled('COMPLETED'), 300_000], {}, [startLine, 'nightly RUNNING for 10m 2s']],
   ['a run that was started before', [{ type: 'following', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
   ['nothing of a response that is lost and repaired', [retry(0), retry(1000), { type: 'started', run }], {}, []],
   ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s (HTTP 502), still trying', 'nightly RUNNING for 5m 2s']],
@@ -438,11 +415,16 @@ test.each<[string, (RunEvent | number)[], Given, string[]]>([
   ['notes and warnings', [note, warning], {}, ['runctl: a', 'runctl: warning: b']],
   ['warnings alone with --quiet', [...started, note, warning], { quiet: true }, ['runctl: warning: b']],
 ])('a log has %s', (_, events, options, lines) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { context, texts, clock } = given(options);
   const { emit, stop } = createProgress(context);
   for (const event of events) {
-    if (typeof event === 'number') clock.elapsed += event;
-    else emit(event);
+    if (typeof event !== 'number') emit(event);
+    else {
+      clock.elapsed += event;
+      vi.advanceTimersByTime(event);
+    }
   }
   stop();
 

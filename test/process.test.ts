@@ -52,16 +52,13 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ [a-z-]+ +COMPLETED .*){3}$/);
   });
 
-  test('2 kB are written to it in 10 s at most', async ({ expect }) => {
+  test('three runs write 2 kB to it in 10 s at most', async ({ expect }) => {
     const { env } = await serve();
-    const names = Array.from({ length: 12 }, (_, n) => `name-of-some-length-${n}`);
-    const terminal = openTerminal([...runctl, 'trigger', ...names, '--watch'], env);
-    await terminal.sees(/RUNNING/);
+    const terminal = openTerminal([...follow, 'export', 'import-eu'], env);
+    await terminal.sees(/0 of 3/);
     const before = terminal.written().length;
     await new Promise((resolve) => setTimeout(resolve, 5000));
-    // Of 1 kB in 5 s, and what was drawn too early.
-    const board = (await terminal.text()).length;
-    expect(terminal.written().length - before).toBeLessThan(1000 + board);
+    expect(terminal.written().length - before).toBeLessThan(1000);
   });
 
   test.skipIf(!isLinux).for([

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import * as pty from '@lydell/node-pty';
 import { Terminal } from '@xterm/headless';
 import { afterAll, vi } from 'vitest';
-import type { EmulatedRun } from '../src/emulator/run.ts';
+import type { Automations } from '../src/emulator/scenarios.ts';
 import { emulatorApiKey, startEmulator } from '../src/emulator/server.ts';
-import type { Automations } from '../src/emulator/service.ts';
 import { projectId } from './given.ts';
 
 /** The built program, as words of a command. */
@@ -32,7 +31,7 @@ export async function serve(automations: Automations = {}, speed = 1) {
   ends.push(server.close);
   return {
     /** Oldest first. */
-    runs: server.runs as () => (EmulatedRun & { status: string })[],
+    runs: server.runs,
     /** Every run that was started so far finishes. */
     finishRuns() {
       passedMs += 24 * 3_600_000;

@@ -1,47 +1,27 @@
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createService, type ServiceOptions } from '../src/service/service.ts';
-import { createSecrets } from '../src/text/secrets.ts';
+import type { ServiceOptions } from '../src/service/service.ts';
+import {
+  apiKey,
+  clientOf,
+  executionId,
+  projectId,
+  run,
+  shortMs,
+  timeoutMs,
+  trigger,
+} from './service-client.ts';
 
-const apiKey = 'key-0123456789';
-const projectId = '00000000-0000-4000-8000-000000000001';
-const executionId = '4b7c19e2-65a1-4c49-a73d-3512aa99cd94';
-const automation = { projectId, name: 'nightly' };
-const run = { automation, executionId };
-const trigger = { automation, idempotencyKey: 'key-of-trigger', isKeyGiven: false };
 const running = { executionId, status: 'RUNNING', automationName: 'nightly', projectId };
 const good = { status: 200, body: running };
-const timeoutMs = 5_000;
-const shortMs = 150;
 
 /** A response, or what else the server does with a request. */
 type Reply =
   | { status: number; body?: unknown; headers?: Record<string, string | string[]> }
   | ((response: ServerResponse) => void);
-
-/** A client of the service at this address. `abort` is what a signal does. */
-function clientOf(baseUrl: string, options: Partial<ServiceOptions> = {}) {
-  const controller = new AbortController();
-  const secrets = createSecrets();
-  secrets.protect(apiKey);
-  const service = createService({
-    baseUrl,
-    apiKey: { read: async () => apiKey },
-    requestTimeoutMs: timeoutMs,
-    userAgent: 'runctl/test',
-    env: {},
-    clock: { nowMs: Date.now, elapsedMs: () => performance.now() },
-    randomUuid: () => executionId,
-    signal: controller.signal,
-    scrub: secrets.scrub,
-    ...options,
-  });
-  onTestFinished(service.close);
-  return { service, abort: () => controller.abort('SIGINT') };
-}
 
 /** A service that replies so, the last reply for ever, and a client of it. */
 async function given(replies: Reply | Reply[], options: Partial<ServiceOptions> = {}) {
@@ -98,17 +78,12 @@ describe('a trigger', () => {
     },
   );
 
-  test('has a connection of its own, while polls share one until a failure', async () => {
-    const { service, requests } = await given([good, good, good, good, { status: 503 }, good]);
-    const counts = [];
-    for (const name of ['status', 'status', 'trigger', 'status', 'status', 'status'] as const) {
-      if (name === 'trigger') await service.trigger(trigger, timeoutMs);
-      else await service.status(run, timeoutMs);
-      counts.push(new Set(requests.map(({ socket }) => socket)).size);
-      // A connection is free a moment after the response.
-      await new Promise(setImmediate);
-    }
-    expect(counts).toEqual([1, 1, 2, 2, 2, 3]);
+  test('has a connection of its own, as has each poll', async () => {
+    const { service, requests } = await given(good);
+    await service.status(run, timeoutMs);
+    await service.trigger(trigger, timeoutMs);
+    await service.status(run, timeoutMs);
+    expect(new Set(requests.map(({ socket }) => socket)).size).toBe(3);
   });
 });
 
@@ -116,58 +91,59 @@ describe('a response', () => {
   const active = { code: 'runAlreadyActive' };
   const html = { 'content-type': 'text/html' };
 
+  // What it is to a trigger, to a poll, and to a probe of the API key.
   // biome-ignore format: a table
-  test.each<[number, unknown, string, string, Record<string, string>?]>([
-    [200, {}, 'invalid_response', 'invalid_response'],
-    [202, running, 'ok', 'invalid_response'],
-    [201, { executionId: '' }, 'invalid_response', 'invalid_response'],
-    [200, [running], 'invalid_response', 'invalid_response'],
-    [200, '', 'invalid_response', 'invalid_response'],
-    [200, '<html><title>Sign in</title>', 'invalid_response', 'invalid_response'],
-    [200, { ...running, executionId: projectId }, 'ok', 'invalid_response'],
-    [302, '', 'redirected', 'redirected', { location: '/login' }],
-    [400, { message: 'no' }, 'rejected', 'rejected'],
-    [400, active, 'already_active', 'rejected'],
-    [401, { message: 'no' }, 'unauthorized', 'unauthorized'],
-    [403, 'no', 'unauthorized', 'unauthorized'],
-    [401, '<h1>Blocked</h1>', 'invalid_response', 'invalid_response'],
-    [403, 'Blocked', 'invalid_response', 'invalid_response', html],
-    [403, {}, 'rate_limited', 'rate_limited', { 'retry-after': '5' }],
-    [402, {}, 'no_credits', 'no_credits'],
-    [404, '', 'not_found', 'not_found'],
-    [410, {}, 'not_found', 'not_found'],
-    [408, {}, 'no_response', 'no_response'],
-    [409, {}, 'in_progress', 'in_progress'],
-    [409, active, 'already_active', 'in_progress'],
-    [425, active, 'in_progress', 'in_progress'],
-    [422, active, 'already_active', 'not_found'],
-    [400, { code: 'NOT_FOUND' }, 'not_found', 'not_found'],
-    [400, { error: { code: 'ExecutionNotFoundException' } }, 'not_found', 'not_found'],
-    [422, {}, 'rejected', 'not_found'],
-    [422, 'no', 'rejected', 'rejected'],
-    [429, {}, 'rate_limited', 'rate_limited'],
-    [451, {}, 'rejected', 'rejected'],
-    [500, active, 'server_error', 'server_error'],
-    [503, '', 'server_error', 'server_error'],
-  ])('of %i %j is to a trigger %s, to a poll %s', async (status, body, ofTrigger, ofPoll, headers) => {
+  test.each<[number, unknown, string, string, string, Record<string, string>?]>([
+    [200, {}, 'invalid_response', 'invalid_response', 'invalid_response'],
+    [202, running, 'ok', 'invalid_response', 'invalid_response'],
+    [201, { executionId: '' }, 'invalid_response', 'invalid_response', 'invalid_response'],
+    [200, [running], 'invalid_response', 'invalid_response', 'invalid_response'],
+    [200, '', 'invalid_response', 'invalid_response', 'invalid_response'],
+    [200, '<html><title>Sign in</title>', 'invalid_response', 'invalid_response', 'invalid_response'],
+    [200, { ...running, executionId: projectId }, 'ok', 'invalid_response', 'invalid_response'],
+    [302, '', 'redirected', 'redirected', 'redirected', { location: '/login' }],
+    [400, { message: 'no' }, 'rejected', 'rejected', 'ok'],
+    [400, active, 'already_active', 'rejected', 'ok'],
+    [401, { message: 'no' }, 'unauthorized', 'unauthorized', 'unauthorized'],
+    [403, 'no', 'unauthorized', 'unauthorized', 'unauthorized'],
+    [401, '<h1>Blocked</h1>', 'invalid_response', 'invalid_response', 'invalid_response'],
+    [403, 'Blocked', 'invalid_response', 'invalid_response', 'invalid_response', html],
+    [403, {}, 'rate_limited', 'rate_limited', 'ok', { 'retry-after': '5' }],
+    [402, {}, 'no_credits', 'no_credits', 'ok'],
+    [404, '<h1>Not found</h1>', 'not_found', 'not_found', 'not_found'],
+    [410, {}, 'not_found', 'not_found', 'ok'],
+    [408, {}, 'no_response', 'no_response', 'no_response'],
+    [409, {}, 'in_progress', 'in_progress', 'in_progress'],
+    [409, active, 'already_active', 'in_progress', 'in_progress'],
+    [425, active, 'in_progress', 'in_progress', 'in_progress'],
+    [422, active, 'already_active', 'not_found', 'ok'],
+    [400, { code: 'NOT_FOUND' }, 'not_found', 'not_found', 'ok'],
+    [400, { error: { code: 'ExecutionNotFoundException' } }, 'not_found', 'not_found', 'ok'],
+    [422, {}, 'rejected', 'not_found', 'ok'],
+    [422, 'no', 'rejected', 'rejected', 'rejected'],
+    [429, {}, 'rate_limited', 'rate_limited', 'ok'],
+    [451, {}, 'rejected', 'rejected', 'ok'],
+    [500, active, 'server_error', 'server_error', 'server_error'],
+    [503, '', 'server_error', 'server_error', 'server_error'],
+  ])('of %i %j is %s, %s, %s', async (status, body, ofTrigger, ofPoll, ofProbe, headers) => {
     const { service } = await given({ status, body, headers });
     const answers = [
       await service.trigger(trigger, timeoutMs),
       await service.status(run, timeoutMs),
       await service.result(run, timeoutMs),
+      await service.probe(),
     ];
     const kinds = answers.map((answer) => (answer.ok ? 'ok' : answer.failure.kind));
-    expect(kinds).toEqual([ofTrigger, ofPoll, ofPoll]);
+    expect(kinds).toEqual([ofTrigger, ofPoll, ofPoll, ofProbe]);
     for (const answer of answers) if (!answer.ok) expect(answer.failure.httpStatus).toBe(status);
   });
 
-  test.each([
-    'run_already_active',
-    'RUN-ALREADY-ACTIVE',
-    'automation.runAlreadyActive',
-    'Refused: run already active (nightly)',
-    'RunAlreadyActiveException',
-  ])('that has %j anywhere means that the automation is active', async (text) => {
+  const spellings = [
+    'RUN_ALREADY-ACTIVE',
+    'Refused: run already active',
+    'x.RunAlreadyActiveError',
+  ];
+  test.each(spellings)('that has %j anywhere means that the automation is active', async (text) => {
     const bodies = [text, { error: { details: [text] } }, { errors: { [text]: ['it runs'] } }];
     const { service } = await given(bodies.map((body) => ({ status: 422, body })));
     for (const _ of bodies) {
@@ -177,14 +153,6 @@ describe('a response', () => {
     }
   });
 
-  test.each([{ runAlreadyActive: false }, { code: 'notRunAlreadyActive' }])(
-    'that has %j does not',
-    async (body) => {
-      const { service } = await given({ status: 422, body });
-      expect(await service.trigger(trigger, timeoutMs)).toEqual(failed({ kind: 'rejected' }));
-    },
-  );
-
   // biome-ignore format: a table
   test.each<[unknown, { code?: string; message?: string }]>([
     [{ code: 'bad', message: 'It is bad' }, { code: 'bad', message: 'It is bad' }],
@@ -193,19 +161,17 @@ describe('a response', () => {
     [{ error: 'bad' }, { code: 'bad' }],
     [{ error: 'It is bad' }, { message: 'It is bad' }],
     [{ error: 'bad_token', error_description: 'gone' }, { code: 'bad_token', message: 'gone' }],
-    [{ statusCode: 400, message: ['a', 'b c'], error: 'Bad Request' }, { message: 'a; b c' }],
+    [{ statusCode: 400, message: ['a', 'b c'], error: 'Bad Request' }, { message: 'a' }],
     [{ detail: [{ loc: ['x'], msg: 'It is bad', type: 'bad' }] }, { code: 'bad', message: 'It is bad' }],
-    [{ errors: { email: ['is too long'], name: [] } }, { message: 'email is too long' }],
+    [{ errors: { email: ['is too long'], name: [] } }, { message: 'is too long' }],
     [{ __type: 'com.x#Bad', Message: 'no way' }, { message: 'no way' }],
     [{ fault: { faultstring: 'no', detail: { errorcode: 'x.Bad' } } }, { code: 'x.Bad', message: 'no' }],
     [{ type: 'about:blank', title: 'badName', detail: 'no' }, { code: 'badName', message: 'no' }],
-    [{ type: 'https://x.test/problems#bad', title: 'It is bad' }, { code: 'bad', message: 'It is bad' }],
     ['upstream\n said no', { message: 'upstream said no' }],
     ['<title>Oh no</title><p>text', { message: 'Oh no' }],
     [{ message: `${'x '.repeat(200)}` }, { message: `${'x '.repeat(149)}x…` }],
     [{ message: '400 Bad Request' }, {}],
     [{ code: 17, message: { a: 1 }, error: null }, {}],
-    [{ a: { b: { c: { d: { e: { f: { message: 'too deep' } } } } } } }, {}],
     ['null', {}],
     ['{"code":', { message: '{"code":' }],
     [Buffer.from('1f8bff', 'hex'), {}],
@@ -219,23 +185,16 @@ describe('a response', () => {
   test.each<[string | string[], number | undefined]>([
     ['7', 7_000],
     [' 007 ', 7_000],
-    ['5, 600', 600_000],
     [['5', '600', '7'], 600_000],
     ['Sat, 21 Nov 2026 12:01:00 GMT', 60_000],
-    ['Saturday, 21-Nov-26 12:01:00 GMT', 60_000],
-    ['Sat Nov 21 12:01:00 2026', 60_000],
     ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
-    ['9'.repeat(25), Number.MAX_SAFE_INTEGER],
     ['soon', undefined],
     ['-5', undefined],
     ['1.5', undefined],
     ['2026-11-21T12:01:00Z', undefined],
   ])('with Retry-After: %s asks for %s ms', async (value, retryAfterMs) => {
     const headers = { 'retry-after': value, date: 'Sat, 21 Nov 2026 12:00:00 GMT' };
-    const { service } = await given([
-      { status: 429, headers },
-      { ...good, headers },
-    ]);
+    const { service } = await given([{ status: 429 }, good].map((one) => ({ ...one, headers })));
     const answers = [await service.status(run, timeoutMs), await service.status(run, timeoutMs)];
     expect(answers).toMatchObject([{ failure: { retryAfterMs } }, { value: { retryAfterMs } }]);
   });
@@ -251,15 +210,13 @@ describe('a response', () => {
 });
 
 describe('a document', () => {
+  // biome-ignore format: a table
   test.each<[object, object]>([
     [{ startedAt: '2026-11-21T12:00:00' }, { startedAtMs: Date.UTC(2026, 10, 21, 12) }],
     [{ startedAt: '2026-11-21T12:00:00.0+02:00' }, { startedAtMs: Date.UTC(2026, 10, 21, 10) }],
     [{ startedAt: '0001-01-01T00:00:00Z' }, { startedAtMs: undefined }],
     [{ startedAt: 5 }, { startedAtMs: undefined }],
-    [
-      { status: 'COMPLETED', creditsCharged: 1.5 },
-      { isFinal: true, creditsCharged: 1.5 },
-    ],
+    [{ status: 'COMPLETED', creditsCharged: 1.5 }, { isFinal: true, creditsCharged: 1.5 }],
     [{ status: 'Paused' }, { status: 'Paused', isFinal: false }],
     [{ status: 'DONE', completedAt: '2026-11-21T12:00:00Z' }, { isFinal: true }],
   ])('with %j is a status with %j', async (fields, expected) => {
@@ -287,12 +244,8 @@ describe('a document', () => {
 
 describe('a request', () => {
   test('that finds nobody is unsent', async () => {
-    const server = createTcpServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await new Promise((resolve) => server.close(resolve));
-    const answer = await clientOf(`http://${host}`).service.trigger(trigger, timeoutMs);
-    const reason = `${host} refused the connection (ECONNREFUSED)`;
+    const answer = await clientOf('http://127.0.0.1:1').service.trigger(trigger, timeoutMs);
+    const reason = '127.0.0.1:1 refused the connection (ECONNREFUSED)';
     expect(answer).toEqual(failed({ kind: 'unreachable', reason }));
   });
 
@@ -318,7 +271,6 @@ describe('a request', () => {
     ['a 422 that breaks off', (response) => stopAmid(response, 'destroy'), { kind: 'connection_lost', httpStatus: 422, reason: amid }],
     ['a 422 that stops', (response) => stopAmid(response), { kind: 'no_response', httpStatus: 422 }],
     ['a 422 that drips', (response) => drip(response, 422), { kind: 'no_response', httpStatus: 422 }],
-    ['a 422 of 2 MiB', { status: 422, body: 'x'.repeat(2 ** 21) }, { kind: 'invalid_response', httpStatus: 422 }],
     ['headers of 300 KB', { ...good, headers: { x: 'x'.repeat(300_000) } }, { kind: 'invalid_response' }],
   ])('that gets %s may have done something', async (_, reply, expected) => {
     const { service } = await given(reply);
@@ -349,13 +301,27 @@ describe('a request', () => {
     expect(await answer).toEqual(failed({ kind, reason }));
   });
 
-  test('that a signal ends while the API key is read is not sent', async () => {
-    const read = () => new Promise<string>(() => {});
+  test('is not sent if a signal comes while the API key is read', async () => {
+    const read = async () => {
+      abort();
+      throw new Error('interrupted');
+    };
     const { service, abort, requests } = await given(good, { apiKey: { read } });
-    const answer = service.trigger(trigger, timeoutMs);
-    abort();
-    expect(await answer).toEqual(failed({ kind: 'interrupted' }));
+    const answer = await service.trigger(trigger, timeoutMs);
+    expect(answer).toEqual(failed({ kind: 'interrupted' }));
     expect(requests).toEqual([]);
+  });
+
+  test('ends once the response has 256 MiB', async () => {
+    const { service } = await given((response) => {
+      response.writeHead(200);
+      const mebibyte = Buffer.alloc(2 ** 20);
+      const write = (): unknown => response.write(mebibyte, write);
+      write();
+    });
+    const reason = 'the response is longer than 256 MiB';
+    const answer = await service.result(run, timeoutMs);
+    expect(answer).toEqual(failed({ kind: 'invalid_response', reason }));
   });
 });
 
@@ -397,7 +363,6 @@ describe('the API key', () => {
   });
 
   test('is in no failure and no line of --debug, wherever the service repeats it', async () => {
-    const lines: string[] = [];
     const cookie = { 'set-cookie': 'session=1' };
     const headers = { 'x-request-id': apiKey, location: `/${apiKey}`, x: apiKey, ...cookie };
     const text = `${'x'.repeat(292)} ${apiKey}`;
@@ -405,32 +370,20 @@ describe('the API key', () => {
     const replies = [400, 401, 302, 500].flatMap((status) =>
       bodies.map((body) => ({ status, headers, body })),
     );
-    const { service } = await given(replies, { debug: (line) => lines.push(line) });
+    const { service, lines } = await given(replies);
     const answers = [];
     for (const _ of replies) answers.push(await service.trigger(trigger, timeoutMs));
     expect(JSON.stringify([answers, lines])).not.toMatch(/key-0|session=1/);
-    expect(lines[0]).toMatch(/^> POST http:.*\/trigger, .*idempotency-key: key-of-trigger$/);
+    expect(lines[0]).toMatch(/^> POST http:.*\/trigger, .*idempotency-key: key-of-trigger\n$/);
     expect(lines[1]).toMatch(/^< 400 after \d+ ms, x-request-id: \[secret\]/);
   });
 });
 
-describe('a probe', () => {
-  test.each<[number, unknown, string]>([
-    [200, running, 'ok'],
-    [422, {}, 'ok'],
-    [404, { message: 'no' }, 'ok'],
-    [404, '<h1>Not found</h1>', 'not_found'],
-    [401, {}, 'unauthorized'],
-    [403, 'no', 'unauthorized'],
-    [403, '<h1>Blocked</h1>', 'invalid_response'],
-    [500, {}, 'server_error'],
-  ])('that gets %i %j is %s', async (status, body, expected) => {
-    const headers = { date: 'Sat, 21 Nov 2026 12:00:00 GMT' };
-    const { service } = await given({ status, body, headers });
-    const answer = await service.probe();
-    expect(answer.ok ? 'ok' : answer.failure.kind).toBe(expected);
-    if (answer.ok) expect(answer.value.serviceTimeMs).toBe(Date.UTC(2026, 10, 21, 12));
-  });
+test('a probe reads the clock of the service', async () => {
+  const headers = { date: 'Sat, 21 Nov 2026 12:00:00 GMT' };
+  const { service } = await given({ status: 422, body: {}, headers });
+  const serviceTimeMs = Date.UTC(2026, 10, 21, 12);
+  expect(await service.probe()).toMatchObject({ ok: true, value: { serviceTimeMs } });
 });
 
 test('an agent has a trigger and a status', async () => {
@@ -439,9 +392,9 @@ test('an agent has a trigger and a status', async () => {
     { status: 201, body: document },
     { status: 200, body: document },
   ]);
-  const answer = { ok: true, value: document };
-  expect(await service.agentTrigger(projectId, { message: 'Hi' }, 'k')).toEqual(answer);
-  expect(await service.agentStatus(projectId, executionId)).toEqual(answer);
+  const answer = { ok: true, value: { document } };
+  expect(await service.agentTrigger(projectId, { message: 'Hi' }, 'k')).toMatchObject(answer);
+  expect(await service.agentStatus(projectId, executionId)).toMatchObject(answer);
   expect(requests.map(({ url, body }) => [url, body])).toEqual([
     [`/base/v0/agent/${projectId}/trigger`, '{"message":"Hi"}'],
     [`/base/v0/agent/${projectId}/executions/${executionId}`, ''],

@@ -68,16 +68,10 @@ describe('foreign text', () => {
 
 describe('a secret', () => {
   const secret = 'k/+="\\x.y-1';
-  const base64 = Buffer.from(secret).toString('base64');
   test.each([
     ['plain', secret],
     ['percent-encoded', encodeURIComponent(secret)],
-    ['percent-encoded in part', encodeURIComponent(secret).toLowerCase().replace('%3d', '=')],
     ['escaped in JSON', JSON.stringify(secret).slice(1, -1)],
-    ['escaped as in Go', 'k/\\u002b=\\"\\\\x.y-1'],
-    ['with escaped slashes', 'k\\/+=\\"\\\\x.y-1'],
-    ['in Base64', base64.replace(/=+$/, '')],
-    ['in Base64 for URLs', Buffer.from(secret).toString('base64url')],
   ])('is hidden %s', (_, spelling) => {
     const { protect, scrub } = createSecrets();
     protect(secret);

@@ -68,12 +68,17 @@ const typesOf = (records: { type: string }[]) => records.map(({ type }) => type)
 const gapsOf = (requests: { atMs: number }[]) =>
   requests.slice(1).map(({ atMs }, index) => atMs - (requests[index]?.atMs ?? 0));
 
-test('a trigger starts a run with one request, and prints its id', async () => {
-  const { runctl, requests, journal } = await given();
+test('a trigger is recorded, starts a run with one request, and prints its id', async () => {
+  let before: unknown[] = [];
+  const look = () => {
+    before = journal();
+  };
+  const { runctl, requests, journal } = await given({ trigger: [answerAfter(look, accepted)] });
 
   const { exitCode, stdout, stderr } = await runctl('trigger nightly');
 
   expect([exitCode, stdout, stderr]).toEqual([0, `${executionId}\n`, '']);
+  expect(before).toMatchObject([{ type: 'sent', name: 'nightly' }]);
   expect(requests).toMatchObject([
     {
       method: 'POST',
@@ -87,16 +92,6 @@ test('a trigger starts a run with one request, and prints its id', async () => {
     { type: 'sent', name: 'nightly', key },
     { type: 'accepted', name: 'nightly', key, executionId },
   ]);
-});
-
-test('a trigger is in the journal before it is sent', async () => {
-  let recorded: unknown[] = [];
-  const note = () => {
-    recorded = journal();
-  };
-  const { runctl, journal } = await given({ trigger: [answerAfter(note, accepted)] });
-  await runctl('trigger nightly');
-  expect(recorded).toMatchObject([{ type: 'sent', name: 'nightly' }]);
 });
 
 test('the document has what the service sent, of which nothing is concluded', async () => {
@@ -281,13 +276,6 @@ describe('a trigger whose response is lost', () => {
     expect(document.runctl.next).toBeNull();
   });
 
-  test.each([25, -25])('is not sent again once the clock is %i hours off', async (hours) => {
-    const lost = answerThen(connectionLost, ({ clock }) => clock.set(noonMs + hours * hourMs));
-    const { runctl, requests } = await given({ trigger: [lost, accepted] });
-    const { exitCode } = await runctl('trigger nightly');
-    expect([exitCode, requests.length]).toEqual([12, 1]);
-  });
-
   test('is named by the next trigger of its automation, and of no other', async () => {
     const { runctl } = await given({ trigger: [connectionLost, accepted] });
     await runctl('trigger nightly --give-up-after 0');
@@ -358,6 +346,8 @@ describe("a trigger that can't be sent", () => {
 });
 
 describe('a signal', () => {
+  const putOff = error(429, { 'retry-after': '60' });
+
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -374,19 +364,12 @@ describe('a signal', () => {
 
   test.each([
     ['was refused', rateLimited, 'interrupted', 'no', ['sent', 'refused']],
-    [
-      'was put off',
-      error(429, { 'retry-after': '3600' }),
-      'interrupted',
-      'no',
-      ['sent', 'refused'],
-    ],
+    ['was put off', putOff, 'interrupted', 'no', ['sent', 'refused']],
     ['was lost', connectionLost, 'outcome_unknown', 'unknown', ['sent']],
   ])('after an attempt that %s: 130', async (_, answer, outcome, started, types) => {
     const signalled = answerThen(answer, ({ interrupt }) => interrupt());
     const { runctl, requests, journal } = await given({ trigger: [signalled, accepted] });
-    const flags = '--json --timeout 5m --give-up-after 2h';
-    const { exitCode, document } = await runctl(`trigger nightly ${flags}`);
+    const { exitCode, document } = await runctl('trigger nightly --json');
     expect([exitCode, requests.length]).toEqual([130, 1]);
     expect(document.runctl).toMatchObject({ outcome, exitCode: 130, trigger: { started } });
     expect(typesOf(journal())).toEqual(types);
@@ -408,23 +391,12 @@ describe('a signal', () => {
 });
 
 describe('if a run is active', () => {
+  // biome-ignore format: a table
   test.each([
-    { flags: '', exitCode: 5, outcome: 'already_active', minutes: 0, isListed: true },
-    {
-      flags: '--if-active fail',
-      exitCode: 5,
-      outcome: 'already_active',
-      minutes: 0,
-      isListed: true,
-    },
-    { flags: '--if-active skip', exitCode: 0, outcome: 'ok', minutes: 0, isListed: false },
-    {
-      flags: '--if-active wait --timeout 3m',
-      exitCode: 5,
-      outcome: 'already_active',
-      minutes: 3,
-      isListed: false,
-    },
+    { flags: '',                              exitCode: 5, outcome: 'already_active', minutes: 0, isListed: true },
+    { flags: '--if-active fail',              exitCode: 5, outcome: 'already_active', minutes: 0, isListed: true },
+    { flags: '--if-active skip',              exitCode: 0, outcome: 'ok',             minutes: 0, isListed: false },
+    { flags: '--if-active wait --timeout 3m', exitCode: 5, outcome: 'already_active', minutes: 3, isListed: false },
   ])('trigger $flags exits with $exitCode', async ({ flags, minutes, isListed, ...expected }) => {
     const { runctl, clock, journal } = await given({ trigger: [alreadyActive] });
 
@@ -446,12 +418,15 @@ describe('if a run is active', () => {
     expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
   });
 
-  test('--if-active wait tries again, less and less often, each time with a new key', async () => {
+  test.each([
+    ['new', 13, ''],
+    ['given', 1, '--idempotency-key k1'],
+  ])('--if-active wait tries again, less and less often, with a %s key', async (_, keys, flag) => {
     const answers = [...Array(12).fill(alreadyActive), accepted];
     const { runctl, requests } = await given({ trigger: answers });
-    const { exitCode, stdout } = await runctl('trigger nightly --if-active wait');
+    const { exitCode, stdout } = await runctl(`trigger nightly --if-active wait ${flag}`);
     expect([exitCode, stdout]).toEqual([0, `${executionId}\n`]);
-    expect(new Set(requests.map(keyOf)).size).toBe(13);
+    expect(new Set(requests.map(keyOf)).size).toBe(keys);
     const gaps = gapsOf(requests);
     expect([gaps.at(0), gaps.at(-1)]).toEqual([15_000, 60_000]);
     expect(gaps).toEqual(gaps.toSorted((one, other) => one - other));
@@ -463,12 +438,6 @@ describe('if a run is active', () => {
     const { exitCode } = await runctl('trigger nightly --if-active wait --interval 1h --timeout 0');
     expect([exitCode, requests.length]).toEqual([0, 32]);
     expect(new Set(gapsOf(requests.slice(0, 31)))).toEqual(new Set([hourMs]));
-  });
-
-  test('a given key stays the same while it waits', async () => {
-    const { runctl, requests } = await given({ trigger: [alreadyActive, alreadyActive, accepted] });
-    await runctl('trigger nightly --if-active wait --idempotency-key k1');
-    expect(requests.map(keyOf)).toEqual(['k1', 'k1', 'k1']);
   });
 
   test('it may be the run of a lost response, and then --if-active wait ends: 12', async () => {
@@ -507,7 +476,7 @@ describe('a given key', () => {
   });
 
   test('that has a run here is answered with that run, and nothing is sent', async () => {
-    const { runctl, requests } = await given();
+    const { runctl, requests } = await given({ status: [failed], result: [failedResult] });
     await runctl(typed);
 
     const again = await runctl(typed, { RUNCTL_API_KEY: 'another-key' });
@@ -517,12 +486,6 @@ describe('a given key', () => {
     expect(again.stderr).toContain('nothing was sent');
     expect([document.executionId, stderr]).toEqual([executionId, '']);
     expect(document.runctl.trigger.started).toBe('no');
-    expect(requests).toHaveLength(1);
-  });
-
-  test('that has a run here follows that run', async () => {
-    const { runctl, requests } = await given({ status: [failed], result: [failedResult] });
-    await runctl(typed);
     expect((await runctl(`${typed} --watch`)).exitCode).toBe(1);
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
@@ -637,9 +600,7 @@ describe('several automations', () => {
 describe('the command to type', () => {
   const wait = '--if-active wait';
   test.each([
-    ['nightly', `nightly ${wait}`],
     ["'a b' --watch", `'a b' ${wait} --watch`],
-    [`${otherId}/nightly`, `${otherId}/nightly ${wait}`],
     ['nightly -w --idempotency-key k1', `nightly ${wait} --watch --idempotency-key k1`],
     [
       `nightly -p ${otherId} --api-key-file - --profile eu`,
@@ -674,12 +635,6 @@ describe('the command to type', () => {
 
     expect([exitCode, keyOf(requests[1])]).toEqual([0, key]);
   });
-
-  test('after a redirect is doctor', async () => {
-    const { runctl } = await given({ trigger: [movedTo('/login')], isTTY: true });
-    const { document } = await runctl('trigger nightly --json');
-    expect(document.runctl.next).toBe('runctl doctor');
-  });
 });
 
 describe('a journal', () => {
@@ -693,15 +648,12 @@ describe('a journal', () => {
     expect(stderr.match(/warning/g)).toHaveLength(1);
   });
 
-  test("that can't be written isn't searched for an unknown trigger", async () => {
-    const { runctl, requests } = await given({ trigger: [connectionLost], env, isTTY: true });
+  test("that can't be written has no unknown trigger, and makes no refusal unknown", async () => {
+    const trigger = [connectionLost, noCredits];
+    const { runctl, requests } = await given({ trigger, env, isTTY: true });
     const { exitCode, document } = await runctl('trigger nightly --json --give-up-after 0');
     const next = `runctl trigger nightly --idempotency-key ${keyOf(requests[0])}`;
     expect([exitCode, document.runctl.next]).toEqual([12, next]);
-  });
-
-  test("that can't be written makes no refusal unknown", async () => {
-    const { runctl } = await given({ trigger: [noCredits], env });
     expect((await runctl('trigger nightly')).exitCode).toBe(8);
   });
 
@@ -740,6 +692,8 @@ describe('the API key is nowhere, even if the service says it', () => {
     const { runctl, journal } = await given({ trigger: [answer] });
     for (const flags of ['', '--json', '--debug', '--json --debug', '--field runctl.error']) {
       const { stdout, stderr } = await runctl(`trigger nightly --give-up-after 2s ${flags}`);
+      const recovered = await runctl(`recover --give-up-after 0 ${flags}`);
+      expect(recovered.stdout + recovered.stderr).not.toContain(apiKey);
       expect(stdout + stderr).toContain('nightly ');
       expect(stdout + stderr).not.toContain(apiKey);
     }

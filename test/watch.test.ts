@@ -168,22 +168,15 @@ describe.each(outages)('an outage (%s)', (_, outage, code) => {
     expect(minutesOn(clock)).toBeGreaterThan(10);
   });
 
-  test('ends the command after the patience if there was no valid answer', async () => {
-    const { runctl, clock } = await given({ status: [outage] });
+  test.each([
+    ['the patience if there was no valid answer', [], '', 10],
+    ['a --give-up-after that was given', [running], '--give-up-after 1m', 1],
+  ])('ends the command after %s', async (_, before, flags, minutes) => {
+    const { runctl, clock } = await given({ status: [...before, outage] });
 
-    const { exitCode, stdout } = await runctl(`watch ${fullPath}`);
+    const { exitCode } = await runctl(`watch ${fullPath} ${flags}`);
 
-    expect([exitCode, stdout]).toEqual([code, '']);
-    expect(minutesOn(clock)).toBe(10);
-  });
-
-  test('ends the command once it has lasted for a --give-up-after that was given', async () => {
-    const { runctl, clock } = await given({ status: [running, outage] });
-
-    const { exitCode } = await runctl(`watch ${fullPath} --give-up-after 1m`);
-
-    expect(exitCode).toBe(code);
-    expect(minutesOn(clock)).toBe(1);
+    expect([exitCode, minutesOn(clock)]).toEqual([code, minutes]);
   });
 });
 
@@ -238,35 +231,20 @@ describe.each(refusals)('a refusal (HTTP %i %j)', (httpStatus, body, code) => {
   });
 });
 
-test('a refusal that an outage interrupts has the patience anew', async () => {
-  const refused = times(30, unauthorized); // 6 minutes
-  const status = [running, ...refused, unavailable, ...refused, completed];
-  const { runctl, clock } = await given({ status });
-
-  expect((await runctl(`watch ${fullPath}`)).exitCode).toBe(0);
-  expect(minutesOn(clock)).toBeGreaterThan(10);
-});
-
 test('a run that was started but cannot be followed is 14, and the command to type names it', async () => {
   const { runctl } = await given({ status: [running, unavailable] });
 
   const line = 'trigger nightly --watch --give-up-after 1m --json';
-  const { exitCode, stderr, documents } = await runctl(line);
+  const { exitCode, stderr, document } = await runctl(line);
 
   expect(exitCode).toBe(14);
-  expect(documents).toMatchObject([
-    {
-      executionId,
-      status: 'RUNNING',
-      runctl: {
-        outcome: 'watch_failed',
-        exitCode: 14,
-        next: expect.stringContaining(`runctl watch ${fullPath}`),
-        trigger: { started: 'yes' },
-        error: { httpStatus: 503 },
-      },
-    },
-  ]);
+  expect(document).toMatchObject({ executionId, status: 'RUNNING' });
+  expect(document.runctl).toMatchObject({ outcome: 'watch_failed', exitCode: 14 });
+  expect(document.runctl).toMatchObject({
+    trigger: { started: 'yes' },
+    error: { httpStatus: 503 },
+  });
+  expect(document.runctl.next).toContain(`runctl watch ${fullPath}`);
   expect(stderr).toMatch(/nightly continues/);
 });
 
@@ -295,16 +273,6 @@ describe('a run that the service does not find', () => {
   });
 });
 
-test('time asleep does not count as silence', async () => {
-  const asleep: Response = (request, response, world) => {
-    world.clock.set(noonMs + 8 * hourMs);
-    unavailable(request, response, world);
-  };
-  const { runctl } = await given({ status: [asleep, completed] });
-
-  expect((await runctl(`watch ${fullPath} --give-up-after 1m`)).exitCode).toBe(0);
-});
-
 describe('--timeout', () => {
   test.each([
     ['which may find that the run has finished', completed, 0],
@@ -320,17 +288,6 @@ describe('--timeout', () => {
     expect(document.runctl.outcome).toBe(code === 0 ? 'ok' : 'timeout');
     expect(seconds(requests.filter(isPoll))).toEqual([0, 10]);
     if (code === 124) expect(document.runctl.next).toContain(`runctl watch ${fullPath}`);
-  });
-
-  test.each([
-    ['a valid answer', json(200, run('RUNNING'), { 'retry-after': '60' })],
-    ['a failure', json(429, {}, { 'retry-after': '60' })],
-  ])('is not followed by a poll before the Retry-After of %s', async (_, response) => {
-    const { runctl, requests, clock } = await given({ status: [response] });
-
-    expect((await runctl(`trigger nightly --watch --timeout 30s`)).exitCode).toBe(124);
-    expect(requests.filter(isPoll)).toHaveLength(1);
-    expect(Math.round(clock.elapsedMs() / secondMs)).toBe(30);
   });
 
   test('is 3h15m, and 0 means never', async () => {

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import { httpFact } from '../output/state.ts';
 import type { ExitName } from '../run/exit-codes.ts';
-import { type Answer, type Failure, rowOf } from '../run/failure.ts';
+import { type Failure, rowOf } from '../run/failure.ts';
 import { Problem, type Report } from '../run/report.ts';
 import type { JsonObject } from '../run/run.ts';
 import { isUuid } from '../run/run.ts';
-import { resolveSettings } from '../settings/resolve.ts';
+import { resolveSettings } from '../settings/settings.ts';
 import { cleanLine } from '../text/clean.ts';
-import type { CommandResult } from './command.ts';
+import { type CommandResult, done } from './command.ts';
 import { openService } from './open.ts';
 
 // The service has discontinued Agents. Each command makes one request, which is neither repeated
@@ -27,17 +27,13 @@ export async function agentTrigger(
 ): Promise<CommandResult> {
   const id = checkedUuid(agentId, 'an agent');
   const answer = await openAgents(context).agentTrigger(id, { message, title }, idempotencyKey);
-  if (answer.ok) return resultOf(answer, 'executionId');
+  if (answer.ok) return resultOf(answer.value, 'executionId');
 
   const { failure } = answer;
-  if (rowOf(failure).effect === 'none') {
-    return failed(failure, `agent ${id} wasn't triggered`, rowOf(failure).exit);
-  }
-  const exit = context.signal.aborted ? 'interrupted' : 'outcome_unknown';
-  const advice = idempotencyKey
-    ? 'The same command may be typed again: it has an idempotency key'
-    : 'Look in the service for its run before you type this again';
-  return failed(failure, `agent ${id} may have been triggered`, exit, advice);
+  const { effect, exit } = rowOf(failure);
+  if (effect === 'none') return failed(failure, `agent ${id} wasn't triggered`, exit);
+  const what = `agent ${id} may have been triggered (look in the service for its run)`;
+  return failed(failure, what, context.signal.aborted ? 'interrupted' : 'outcome_unknown');
 }
 
 /** Prints the status of an agent's run. */
@@ -49,7 +45,7 @@ export async function agentStatus(
   const id = checkedUuid(agentId, 'an agent');
   const run = checkedUuid(executionId, 'a run');
   const answer = await openAgents(context).agentStatus(id, run);
-  if (answer.ok) return resultOf(answer, 'status');
+  if (answer.ok) return resultOf(answer.value, 'status');
   const { failure } = answer;
   return failed(failure, `the status of run ${run} couldn't be read`, rowOf(failure).exit);
 }
@@ -66,16 +62,14 @@ function checkedUuid(text: string, what: string): string {
   return text.toLowerCase();
 }
 
-function resultOf({ value }: Answer<JsonObject> & { ok: true }, field: string): CommandResult {
-  const text = cleanLine(String(value[field] ?? ''));
-  return { reports: [{ kind: 'done', exit: 'ok', text, document: value }], show: 'text' };
+function resultOf({ document }: { document: JsonObject }, field: string): CommandResult {
+  return done(document, cleanLine(String(document[field] ?? '')));
 }
 
-function failed(failure: Failure, what: string, exit: ExitName, advice?: string): CommandResult {
+function failed(failure: Failure, what: string, exit: ExitName): CommandResult {
   const fact = httpFact(failure);
-  const sentence = `${what}: ${failure.reason}${fact ? ` (${fact})` : ''}`;
-  const message = advice ? `${sentence}. ${advice}` : sentence;
-  const command = !advice && rowOf(failure).fix === 'doctor' ? 'runctl doctor' : undefined;
+  const message = `${what}: ${failure.reason}${fact ? ` (${fact})` : ''}`;
+  const command = rowOf(failure).fix === 'doctor' ? 'runctl doctor' : undefined;
   const report: Report = { kind: 'done', exit, document: {}, error: { message, command } };
   return { reports: [report], show: 'text' };
 }

@@ -1,4 +1,5 @@
 import type { Output } from '../output/print.ts';
+import type { JsonObject } from '../run/run.ts';
 
 /** What a command returns. It prints nothing on stdout itself and sets no exit code. */
 export interface CommandResult extends Output {
@@ -7,3 +8,9 @@ export interface CommandResult extends Output {
   /** Called once everything has been printed. */
   afterPrint?(): void;
 }
+
+/** What a command returns that isn't about a run: a document, and the same as text. */
+export const done = (document: JsonObject, text?: string): CommandResult => ({
+  reports: [{ kind: 'done', exit: 'ok', text, document }],
+  show: 'text',
+});

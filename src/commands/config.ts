@@ -5,14 +5,12 @@ import type { JsonObject } from '../run/run.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import { type Profile, profileIn, writeConfigFile } from '../settings/config-file.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
-import { resolveSettings } from '../settings/resolve.ts';
-import type { Setting, Settings } from '../settings/settings.ts';
-import { configKeys, type SettingName, settingTable } from '../settings/table.ts';
-import { checkSetting, parsers } from '../settings/values.ts';
+import { resolveSettings, type Setting, type Settings } from '../settings/settings.ts';
+import { checkSetting, configKeys, type SettingName, settingTable } from '../settings/table.ts';
 import { cleanLine } from '../text/clean.ts';
-import { nearWord } from '../text/near-word.ts';
+import { hintFor } from '../text/near-word.ts';
 import { shellWord } from '../text/shell-word.ts';
-import type { CommandResult } from './command.ts';
+import { type CommandResult, done } from './command.ts';
 import { openService } from './open.ts';
 
 /** Asks for base URL, API key and project, and stores them if the service accepts the API key. */
@@ -33,11 +31,10 @@ export async function config(context: Context): Promise<CommandResult> {
   const answers = { baseUrl, ...(apiKey && { apiKey }), ...(project && { project }) };
   const result = await store(answers, settings, context);
 
-  if (project) {
-    emit({ type: 'note', text: "the project ID can't be verified before the first trigger" });
-  }
-  const automation = project ? '<automation>' : '<projectId>/<automation>';
-  emit({ type: 'note', text: `next: runctl trigger ${automation} --watch` });
+  const text = project
+    ? "the project ID can't be verified before: runctl trigger <automation> --watch"
+    : 'next: runctl trigger <projectId>/<automation> --watch';
+  emit({ type: 'note', text });
   return result;
 }
 
@@ -90,7 +87,7 @@ export async function configSet(
       command: `runctl config --profile ${shellWord(text)}`,
     });
   }
-  await writeConfigFile({ ...configFile, profile: text });
+  writeConfigFile({ ...configFile, profile: text });
   return done({ profile: text });
 }
 
@@ -100,30 +97,23 @@ export async function configUnset(name: string, context: Context): Promise<Comma
   const settings = resolveSettings(context);
   const { configFile } = settings;
   if (key === 'profile') {
-    await writeConfigFile({ ...configFile, profile: undefined });
+    writeConfigFile({ ...configFile, profile: undefined });
     return done({});
   }
   const { value: profile } = settings.profile;
   const { [key]: removed, ...others } = profileIn(configFile, profile);
   const profiles = { ...configFile.profiles, [profile]: others };
-  if (removed !== undefined) await writeConfigFile({ ...configFile, profiles });
+  if (removed !== undefined) writeConfigFile({ ...configFile, profiles });
   return done({ profile });
 }
 
 const settingNames = Object.keys(settingTable) as SettingName[];
 
-const done = (document: JsonObject, text?: string): CommandResult => ({
-  reports: [{ kind: 'done', exit: 'ok', text, document }],
-  show: 'text',
-});
-
 /** The word isn't quoted, because it may be an API key that was typed at the wrong place. */
 function settingNamed<Name extends SettingName>(word: string, names: readonly Name[]): Name {
   const name = names.find((each) => each === word);
   if (name) return name;
-  const near = nearWord(word, names);
-  const advice = near ? `did you mean ${near}?` : `use one of ${names.join(', ')}`;
-  throw new Problem(`there is no such setting: ${advice}`);
+  throw new Problem(`there is no such setting: ${hintFor(word, names)}`);
 }
 
 async function currentSetting(
@@ -160,7 +150,7 @@ async function store(
   const isReplaced = 'apiKey' in changes || 'apiKeyCommand' in changes;
   const kept = isReplaced ? others : profileIn(configFile, name);
   const profiles = { ...configFile.profiles, [name]: { ...kept, ...changes } };
-  await writeConfigFile({ ...configFile, profiles });
+  writeConfigFile({ ...configFile, profiles });
   const keys = Object.keys(changes);
   const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}`;
   emit({ type: 'note', text });
@@ -186,10 +176,12 @@ async function askFor(
   const { label, allowed } = settingTable[name];
   const isOptional = name === 'project';
   const check = (text: string) =>
-    (isOptional && text === '') || parsers[name](text) !== undefined || `must be ${allowed}`;
+    (isOptional && text === '') ||
+    settingTable[name].parse(text) !== undefined ||
+    `must be ${allowed}`;
   const message = isOptional ? `${label} (optional)` : label;
   const text = await askLine(message, suggested, check, context);
-  return parsers[name](text) ?? '';
+  return settingTable[name].parse(text) ?? '';
 }
 
 /** Asks until the service doesn't refuse the API key. An empty answer keeps that of the profile. */
@@ -202,21 +194,15 @@ async function askApiKey(
   const isStored = stored.baseUrl === baseUrl && (stored.apiKey ?? stored.apiKeyCommand);
   let failure: Failure | undefined;
   const check = async (apiKey: string) => {
-    if (apiKey && !parsers.apiKey(apiKey)) return `must be ${settingTable.apiKey.allowed}`;
+    const isAllowed = apiKey === '' ? isStored : settingTable.apiKey.parse(apiKey);
+    if (!isAllowed) return `must be ${settingTable.apiKey.allowed}`;
     const service = openService(context, settingsToTry(baseUrl, apiKey, settings, context));
     const answer = await service.probe();
-    service.close();
     failure = answer.ok ? undefined : answer.failure;
     return failure?.kind !== 'unauthorized' || failure.reason;
   };
-  // A profile's API key that must not be used is said like a wrong answer.
-  const explained = (apiKey: string) =>
-    check(apiKey).catch((error) => {
-      if (error instanceof Problem) return error.message;
-      throw error;
-    });
   const message = isStored ? 'API key (Enter keeps the stored one)' : 'API key';
-  const apiKey = await askHidden(message, explained, context);
+  const apiKey = await askHidden(message, check, context);
   if (!failure) return apiKey;
   throw new Problem(`nothing was stored: ${failure.reason}`, {
     exit: rowOf(failure).exit,

@@ -6,8 +6,12 @@ import { type FailureKind, rowOf } from '../run/failure.ts';
 import { type DoneReport, Problem } from '../run/report.ts';
 import type { ServiceClient } from '../service/service.ts';
 import { maskApiKey } from '../settings/api-key.ts';
-import { requireApiKey, requireBaseUrl, resolveSettings } from '../settings/resolve.ts';
-import type { Settings } from '../settings/settings.ts';
+import {
+  requireApiKey,
+  requireBaseUrl,
+  resolveSettings,
+  type Settings,
+} from '../settings/settings.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { CommandResult } from './command.ts';
 import { openJournal, openService } from './open.ts';
@@ -30,7 +34,6 @@ export async function doctor(context: Context): Promise<CommandResult> {
     const apiKey = await service.readApiKey();
     checks.push({ name: 'settings', message: describe(settings) });
     checks.push(...(await checkService(service, apiKey, settings, context)));
-    service.close();
   } catch (error) {
     checks.push(failedCheck('settings', error));
   }
@@ -39,10 +42,9 @@ export async function doctor(context: Context): Promise<CommandResult> {
 }
 
 function describe(settings: Settings): string {
-  const { profile, project, idempotencyKeys } = settings;
-  const ofKeys = idempotencyKeys.value === 'ignored' ? ', idempotency keys ignored' : '';
+  const { profile, project } = settings;
   const ofProject = project ? `project ${project.value.slice(0, 8)}…` : 'no project';
-  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}${ofKeys}`;
+  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}`;
 }
 
 function failedCheck(name: Check['name'], error: unknown): Check {

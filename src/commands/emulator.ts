@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { type ScenarioName, scenarioNames, scenarios } from '../emulator/scenarios.ts';
+import type { ScenarioName } from '../emulator/scenarios.ts';
 import { emulatorApiKey, startEmulator } from '../emulator/server.ts';
 import { exitCodeOf } from '../run/exit-codes.ts';
 import { Problem } from '../run/report.ts';
@@ -11,7 +11,7 @@ import { cleanLine } from '../text/clean.ts';
 import type { CommandResult } from './command.ts';
 
 export interface EmulatorFlags {
-  scenario?: string;
+  scenario?: ScenarioName;
   /** 0 to 65535. */
   port?: number;
   /** Above 0. */
@@ -20,9 +20,6 @@ export interface EmulatorFlags {
 
 /** Any other project works, too. */
 const projectId = '00000000-0000-4000-8000-000000000001';
-/** The exit codes of a shell for a command that it can't find, or can't run. */
-const notFound = 127;
-const notRunnable = 126;
 
 /** Runs a local copy of the service until a signal comes, or until the command has exited. */
 export async function emulator(
@@ -30,9 +27,6 @@ export async function emulator(
   { scenario = 'happy', port, speed }: EmulatorFlags,
   context: Context,
 ): Promise<CommandResult> {
-  if (!isScenario(scenario)) {
-    throw new Problem(`there is no scenario "${scenario}": use ${scenarioNames.join(', ')}`);
-  }
   const { stderr, clock, flags } = context;
   // The lines would be mixed with what the command draws on the terminal.
   const isSilent = flags.quiet || (command.length > 0 && stderr.isTTY);
@@ -52,7 +46,7 @@ export async function emulator(
     const exitCode =
       command.length > 0
         ? await runCommand(command, variables, context)
-        : await waitForSignal(scenario, variables, context);
+        : await waitForSignal(variables, context);
     stderr.write(`${server.summary()}\n`);
     return { reports: [], show: 'text', exitCode };
   } finally {
@@ -60,15 +54,12 @@ export async function emulator(
   }
 }
 
-const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
-
 function cannotStart({ message }: Error): never {
   throw new Problem(`the emulator can't start: ${message}`);
 }
 
 /** Prints the variables for a shell, and returns the exit code once a signal has come. */
 async function waitForSignal(
-  scenario: ScenarioName,
   variables: Record<string, string>,
   { stdout, stderr, signal, flags }: Context,
 ): Promise<number> {
@@ -76,12 +67,7 @@ async function waitForSignal(
     stdout.write(`export ${name}=${value}\n`);
   }
   if (!flags.quiet) {
-    const [first] = Object.keys(scenarios[scenario].automations);
-    const automation = first === '*' ? 'nightly' : first;
-    stderr.write(
-      'Listening until Ctrl-C. Paste these lines into another shell, then start a run:\n' +
-        `  → runctl trigger ${automation} --watch\n`,
-    );
+    stderr.write('Listening until Ctrl-C. Paste these lines into another shell.\n');
   }
   await new Promise<void>((resolve) => onSignal(signal, resolve));
   // The terminal has written ^C.
@@ -98,7 +84,7 @@ function onSignal(signal: AbortSignal, act: () => void): void {
 async function runCommand(
   [file = '', ...args]: readonly string[],
   variables: Record<string, string>,
-  { env, signal, stderr }: Context,
+  { env, signal }: Context,
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'runctl-')).catch(cannotStart);
   const childEnv = {
@@ -112,18 +98,13 @@ async function runCommand(
       const child = spawn(file, args, { stdio: 'inherit', env: childEnv });
       // A terminal sends Ctrl-C to the command, too.
       onSignal(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
-      child.on('error', reject);
+      child.on('error', ({ message }) =>
+        reject(new Problem(`the command "${file}" can't be run: ${message}`)),
+      );
       child.on('exit', (code, killer) =>
         resolve(code ?? 128 + constants.signals[killer as NodeJS.Signals]),
       );
     });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = code === 'ENOENT';
-    const what = isMissing ? "wasn't found" : `can't be run: ${message}`;
-    const hint = isScenario(file) ? ` (did you mean --scenario ${file}?)` : '';
-    stderr.write(`runctl: the command "${cleanLine(file)}" ${what}${hint}\n`);
-    return isMissing ? notFound : notRunnable;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

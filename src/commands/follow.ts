@@ -1,13 +1,16 @@
 import type { Context } from '../context.ts';
 import type { JournalEntry } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { RunReport, StoppedReport } from '../run/report.ts';
+import type { Report, RunReport, StoppedReport } from '../run/report.ts';
 import { type Automation, isSameAutomation, type Run } from '../run/run.ts';
+import type { StartReport } from '../run/start-run.ts';
 import { watchRun } from '../run/watch-run.ts';
 import type { Opened } from './open.ts';
 
 /** The flags of commands that follow a run. */
 export interface FollowFlags {
+  /** Of `trigger` and `recover`. */
+  watch?: boolean;
   /** 0: never. */
   timeoutMs?: number;
   intervalMs?: number;
@@ -46,31 +49,38 @@ export function follow(
   return watchRun(run, options, ports);
 }
 
+/** With `--watch`, follows the run that a trigger has, if it has one. */
+export async function followTriggered(
+  report: StartReport,
+  flags: FollowFlags,
+  opened: Opened,
+  context: Context,
+): Promise<Report> {
+  if (report.kind !== 'run' || !flags.watch) return report;
+  const { automation, executionId, trigger } = report;
+  const isAccepted = trigger?.started !== 'no';
+  // The run of a key that was sent long ago may not be the last one.
+  const run = { automation, executionId, isLastRun: isAccepted };
+  const followed = await follow(run, { isAccepted, isRecorded: true }, flags, opened, context);
+  return { ...followed, trigger };
+}
+
 const minSamples = 3;
 const maxSamples = 9;
 
 /** The median of what the last runs took that completed. Undefined if the journal knows too few. */
 export function usualMs(automation: Automation, journal: Journal): number | undefined {
-  return usualOf(automation, readableEntries(journal));
-}
-
-export function usualOf(
-  automation: Automation,
-  entries: readonly JournalEntry[],
-): number | undefined {
-  const took = entries
+  const took = readableEntries(journal)
     .filter((entry) => isSameAutomation(entry.automation, automation))
-    .flatMap(({ status }) => (status?.status === 'COMPLETED' ? (tookMs(status) ?? []) : []))
+    .flatMap(({ status }) => {
+      const { startedAtMs = Number.NaN, completedAtMs = Number.NaN } = status ?? {};
+      const tookMs = completedAtMs - startedAtMs;
+      // The service's times may make no sense.
+      return status?.status === 'COMPLETED' && tookMs >= 0 ? tookMs : [];
+    })
     .slice(-maxSamples)
     .sort((one, other) => one - other);
   return took.length < minSamples ? undefined : took[Math.floor(took.length / 2)];
-}
-
-/** How long a run took. Undefined if the service didn't say, or if the times make no sense. */
-export function tookMs(times: { startedAtMs?: number; completedAtMs?: number }) {
-  const { startedAtMs, completedAtMs } = times;
-  if (startedAtMs === undefined || completedAtMs === undefined) return undefined;
-  return completedAtMs < startedAtMs ? undefined : completedAtMs - startedAtMs;
 }
 
 /** The recent entries, or none if the journal can't be read, for what it only makes nicer. */

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { exitTable } from '../run/exit-codes.ts';
 import { Problem } from '../run/report.ts';
 import { type SettingRow, settingTable } from '../settings/table.ts';
-import { nearWord } from '../text/near-word.ts';
-import type { CommandResult } from './command.ts';
+import { hintFor } from '../text/near-word.ts';
+import { type CommandResult, done } from './command.ts';
 
 const topics = new Map<string, (program: Command) => string>([
   ['exit-codes', exitCodesText],
@@ -12,36 +12,24 @@ const topics = new Map<string, (program: Command) => string>([
 
 /** Prints the help on a command, on exit codes, or on the flags and settings of every command. */
 export async function help(topic: readonly string[], program: Command): Promise<CommandResult> {
-  const text = topics.get(topic[0] ?? '')?.(program) ?? commandHelp(topic, program);
-  return {
-    reports: [{ kind: 'done', exit: 'ok', text: text.trimEnd(), document: { help: text } }],
-    show: 'text',
-  };
+  const text = topics.get(topic[0] ?? '')?.(program);
+  if (text !== undefined) return done({ help: text }, text);
+  // commander prints it, as for --help.
+  commandNamed(topic, program).outputHelp();
+  return { reports: [], show: 'text' };
 }
 
-function commandHelp(topic: readonly string[], program: Command): string {
+function commandNamed(topic: readonly string[], program: Command): Command {
   let command = program;
   for (const word of topic) {
     const child = command.commands.find((each) => each.name() === word || each.alias() === word);
     if (!child) {
       const names = [...command.commands.map((each) => each.name()), ...topics.keys()];
-      const near = nearWord(word, names);
-      const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
-      throw new Problem(`there is no help on "${word}": ${hint}`);
+      throw new Problem(`there is no help on "${word}": ${hintFor(word, names)}`);
     }
     command = child;
   }
-  return helpOf(command);
-}
-
-/** With what `addHelpText` has added, which `helpInformation` leaves out. */
-function helpOf(command: Command): string {
-  let text = '';
-  const writeOut = (part: string) => {
-    text += part;
-  };
-  command.configureOutput({ writeOut }).outputHelp();
-  return text;
+  return command;
 }
 
 function exitCodesText(): string {
@@ -58,19 +46,18 @@ hours. 13, 14 and 124 mean that there is a run.`;
 
 function flagsText(program: Command): string {
   const helper = program.createHelp();
-  const itemsText = (items: (readonly [term: string, about: string])[]) => {
+  const rowsOf = (items: (readonly [term: string, about: string])[]) => {
     const width = Math.max(...items.map(([term]) => term.length));
     return items.map(([term, about]) => helper.formatItem(term, width, about, helper)).join('\n');
   };
-  const settings: [string, SettingRow][] = Object.entries(settingTable);
-  const rows = settings.map(([name, { description, env, default: byDefault }]) => {
-    const sources = [...env, ...(byDefault ? [`default: ${byDefault}`] : [])].join(', ');
-    return [name, sources ? `${description} (${sources})` : description] as const;
+  const settings = Object.entries<SettingRow>(settingTable).map(([name, row]) => {
+    const sources = [...row.env, ...(row.default ? [`default: ${row.default}`] : [])].join(', ');
+    return [name, sources ? `${row.description} (${sources})` : row.description] as const;
   });
   return `Common flags, before or after the command:
-${itemsText(program.options.map(({ flags, description }) => [flags, description]))}
+${rowsOf(program.options.map(({ flags, description }) => [flags, description]))}
 
 Settings of a profile (runctl config), and their environment variables. A flag
 beats the environment, which beats the profile, unless --profile names it:
-${itemsText(rows)}`;
+${rowsOf(settings)}`;
 }

@@ -4,8 +4,12 @@ import { createJournal, type Journal } from '../journal/journal.ts';
 import { createTriggerJournal } from '../journal/trigger-journal.ts';
 import type { Ports } from '../run/ports.ts';
 import { createService, type ServiceClient } from '../service/service.ts';
-import { requireApiKey, requireBaseUrl, resolveSettings } from '../settings/resolve.ts';
-import type { Settings } from '../settings/settings.ts';
+import {
+  requireApiKey,
+  requireBaseUrl,
+  resolveSettings,
+  type Settings,
+} from '../settings/settings.ts';
 
 /** What a command needs that sends: settings that were checked, the journal, and the core's ports. */
 export interface Opened {
@@ -52,19 +56,13 @@ export const openJournal = ({ clock }: Context, { stateDir, baseUrl }: Settings)
   createJournal({ stateDir, baseUrl: baseUrl?.value, nowMs: clock.nowMs });
 
 export function openService(context: Context, settings: Settings): ServiceClient {
-  const { env, clock, randomUuid, signal, secrets, flags, stderr } = context;
-  return createService({
+  const options = {
     baseUrl: requireBaseUrl(settings),
     apiKey: requireApiKey(settings),
     requestTimeoutMs: settings.requestTimeoutMs.value,
     userAgent: `runctl/${version}`,
-    env,
-    clock,
-    randomUuid,
-    signal,
-    scrub: secrets.scrub,
-    debug: flags.debug ? (line) => stderr.write(`${line}\n`) : undefined,
-  });
+  };
+  return createService(options, context);
 }
 
 /** Tells API keys apart in the journal, and can't be turned back into one. */

@@ -1,20 +1,13 @@
 import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { Report, UnknownReport } from '../run/report.ts';
 import { isSameAutomation } from '../run/run.ts';
-import { responseLost, startRun, unknownReport } from '../run/start-run.ts';
+import { keysIgnored, startRun, unknownReport } from '../run/start-run.ts';
 import { dayMs, hourMs } from '../run/time.ts';
-import { parseAutomation } from './automation.ts';
+import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { notRecorded } from './find-run.ts';
-import { deadlineOf, type FollowFlags, follow, readPatienceMs } from './follow.ts';
+import { deadlineOf, type FollowFlags, followTriggered, readPatienceMs } from './follow.ts';
 import { type Opened, open } from './open.ts';
-import { whyNotSent } from './trigger.ts';
-
-export interface RecoverFlags extends FollowFlags {
-  watch?: boolean;
-}
 
 const maxAgeMs = 4 * hourMs;
 /** How far back unknown triggers are searched for. */
@@ -26,26 +19,21 @@ const searchedMs = 7 * dayMs;
  */
 export async function recover(
   name: string | undefined,
-  flags: RecoverFlags,
+  flags: FollowFlags,
   context: Context,
 ): Promise<CommandResult> {
   const opened = await open(context);
-  const { journal, settings } = opened;
+  const { journal, settings, ports } = opened;
   const nowMs = context.clock.nowMs();
-  const automation = name === undefined ? undefined : parseAutomation(name, settings);
-  const entries = automation
-    ? journal
-        .search(automation.name)
-        .filter((each) => isSameAutomation(each.automation, automation))
-    : journal.recent(nowMs - searchedMs);
-  if (automation && entries.length === 0) {
-    notRecorded(`this machine has no record of ${automation.name}`);
-  }
+  const entries =
+    name === undefined
+      ? journal.recent(nowMs - searchedMs)
+      : recordedEntries(parseAutomation(name, settings), journal);
   // Whoever names the automation hears again of what was reported within its day.
-  const isWanted = (entry: JournalEntry) =>
-    stillCounts(entry) ||
-    (automation !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs);
-  const wanted = entries.filter(isWanted);
+  const wanted = entries.filter(
+    (entry) =>
+      stillCounts(entry) || (name !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs),
+  );
   if (wanted.length === 0) {
     context.emit({ type: 'note', text: 'nothing to recover: no trigger is unknown' });
   }
@@ -53,31 +41,35 @@ export async function recover(
     wanted.map((entry) => recoverOne(entry, entries, flags, opened, context)),
   );
   return {
-    reports: reports.flat(),
+    reports: reports.filter((report) => report !== undefined),
     show: flags.watch ? 'summaries' : 'ids',
-    afterPrint: () => recordReported(reports.flat(), wanted, journal, context),
+    afterPrint() {
+      // What has been printed counts no more, until it is sent again.
+      for (const [index, { trigger }] of wanted.entries()) {
+        const report = reports[index];
+        if (!trigger || report?.kind !== 'unknown' || !report.remedy) continue;
+        const sentIds = trigger.openSents.map(({ id }) => id);
+        ports.journal.appendReported(trigger, sentIds);
+      }
+    },
   };
 }
 
-/** By its first `sent` that wasn't refused, forward or back, because clocks are set both ways. */
-const ageMs = ({ trigger }: JournalEntry, nowMs: number) =>
-  Math.abs(nowMs - (trigger?.openSents[0]?.atMs ?? 0));
+/** Forward or back, because clocks are set both ways. */
+const ageMs = ({ atMs }: JournalEntry, nowMs: number) => Math.abs(nowMs - atMs);
 
-/** Nothing if another command has resolved it meanwhile, and no run was started. */
+/** Undefined if another command has resolved it meanwhile, and no run was started. */
 async function recoverOne(
   entry: JournalEntry,
   entries: readonly JournalEntry[],
-  flags: RecoverFlags,
+  flags: FollowFlags,
   opened: Opened,
   context: Context,
-): Promise<Report[]> {
-  const { automation, trigger } = entry;
-  if (!trigger) return [];
-  const { idempotencyKey, isKeyGiven, openSents } = trigger;
-  const sendable = { automation, idempotencyKey, isKeyGiven };
-  const atMs = openSents[0]?.atMs ?? entry.atMs;
-  const unsent = whyNotRecovered(entry, entries, opened, context);
-  if (unsent) return [{ ...unknownReport(sendable, responseLost), atMs, ...unsent }];
+): Promise<Report | undefined> {
+  const { trigger, atMs } = entry;
+  if (!trigger) return undefined;
+  const unsent = whyNotRecovered(entry, entries, opened, context.clock.nowMs());
+  if (unsent) return { ...unknownReport(trigger), atMs, ...unsent };
 
   const options = {
     patienceMs: flags.giveUpAfterMs ?? readPatienceMs,
@@ -86,65 +78,46 @@ async function recoverOne(
     areKeysIgnored: false,
     unknownSinceMs: atMs,
   };
-  const report = await startRun(sendable, options, opened.ports);
-  if (report.kind === 'not_started') return [];
-  if (report.kind === 'unknown') return [{ ...report, atMs, isRecoverable: true }];
-  if (!flags.watch) return [report];
-  const run = { automation, executionId: report.executionId };
-  const found = { isAccepted: true, isRecorded: true };
-  const followed = await follow(run, found, flags, opened, context);
-  return [{ ...followed, trigger: report.trigger, isLastRun: true }];
+  const report = await startRun(trigger, options, opened.ports);
+  if (report.kind === 'not_started') return undefined;
+  if (report.kind === 'unknown') return { ...report, atMs };
+  return followTriggered(report, flags, opened, context);
 }
 
-type Unsent = Pick<UnknownReport, 'notSentBecause' | 'isRecoverable' | 'isRepeatable'>;
+type Unsent = Pick<UnknownReport, 'notSentBecause' | 'remedy'>;
 
-/** Undefined if it may be sent again. */
+/** Why `recover` doesn't send an unknown trigger. Undefined if it may. */
 function whyNotRecovered(
   entry: JournalEntry,
   entries: readonly JournalEntry[],
   opened: Opened,
-  { clock }: Context,
+  nowMs: number,
 ): Unsent | undefined {
-  const ageNowMs = ageMs(entry, clock.nowMs());
   const later = entries.filter(
     ({ automation, trigger, place }) =>
       trigger && place > entry.place && isSameAutomation(automation, entry.automation),
   );
-  const told = { isRecoverable: false };
-  const unsent = whyNotSent(entry, opened);
-  const isRepeatable = !unsent && ageNowMs < dayMs;
   if (later.some(({ executionId }) => executionId !== undefined)) {
-    return { notSentBecause: 'a later trigger has a run', ...told };
+    return { notSentBecause: 'a later trigger has a run', remedy: 'look' };
   }
-  if (later.some(isUnknown)) {
-    return { notSentBecause: 'a later trigger is unknown, too', ...told, isRepeatable };
-  }
-  if (ageNowMs > maxAgeMs) {
-    return { notSentBecause: 'it is more than 4h old', ...told, isRepeatable };
-  }
+  const unsent = whyNotSent(entry, opened);
+  const remedy = !unsent && ageMs(entry, nowMs) < dayMs ? 'repeat' : 'look';
+  if (later.some(isUnknown)) return { notSentBecause: 'a later trigger is unknown, too', remedy };
+  if (ageMs(entry, nowMs) > maxAgeMs) return { notSentBecause: 'it is more than 4h old', remedy };
   return unsent;
 }
 
-/** What has been printed counts no more, until it is sent again. */
-function recordReported(
-  reports: readonly Report[],
-  wanted: readonly JournalEntry[],
-  journal: Journal,
-  { emit }: Context,
-): void {
-  const told = reports.flatMap((report) =>
-    report.kind === 'unknown' && report.isRecoverable === false
-      ? (report.trigger?.idempotencyKey ?? [])
-      : [],
-  );
-  for (const { automation, trigger } of wanted) {
-    if (!trigger || !told.includes(trigger.idempotencyKey)) continue;
-    const sentIds = trigger.openSents.map(({ id }) => id);
-    const record = { type: 'reported' as const, automation, key: trigger.idempotencyKey, sentIds };
-    try {
-      journal.append(record, { isDurable: true });
-    } catch (error) {
-      emit({ type: 'warning', text: `the journal can't be written: ${(error as Error).message}` });
-    }
+/** Why nobody sends an unknown trigger again, whatever its age and order. Undefined if one may. */
+export function whyNotSent(
+  { trigger }: JournalEntry,
+  { settings, apiKey }: Pick<Opened, 'settings' | 'apiKey'>,
+): Unsent | undefined {
+  const sents = trigger?.openSents ?? [];
+  if (settings.idempotencyKeys.value === 'ignored') return keysIgnored;
+  if (sents.some(({ areKeysIgnored }) => areKeysIgnored)) {
+    return { ...keysIgnored, notSentBecause: 'idempotency keys were ignored when it was sent' };
   }
+  if (sents.every((sent) => sent.apiKey === apiKey)) return undefined;
+  // Another profile's sweep may find its run.
+  return { notSentBecause: 'it was sent with another API key' };
 }

@@ -1,11 +1,9 @@
 import type { Context } from '../context.ts';
-import type { Report } from '../run/report.ts';
-import { readResult } from '../run/watch-run.ts';
+import { readResult, readStatus } from '../run/watch-run.ts';
+import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { findRun } from './find-run.ts';
 import { readPatienceMs } from './follow.ts';
 import { open } from './open.ts';
-import { readStatus } from './status.ts';
 
 export interface ResultFlags {
   giveUpAfterMs?: number;
@@ -14,16 +12,14 @@ export interface ResultFlags {
 /** Prints the output of a run, and exits with the run's code. */
 export async function result(
   name: string,
-  { giveUpAfterMs = readPatienceMs }: ResultFlags,
+  { giveUpAfterMs: patienceMs = readPatienceMs }: ResultFlags,
   context: Context,
 ): Promise<CommandResult> {
-  const { ports, journal, settings } = await open(context);
-  const { run, note, isLastRun } = findRun(name, journal, settings);
-  if (note) context.emit({ type: 'note', text: note });
-  const report: Report = { ...(await readStatus(run, giveUpAfterMs, ports)), isLastRun };
-  if (report.kind !== 'run' || !report.status?.isFinal)
-    return { reports: [report], show: 'outputs' };
-  const limits = { patienceMs: giveUpAfterMs, deadlineMs: Number.POSITIVE_INFINITY };
-  const read = await readResult(run, report.status, limits, ports);
-  return { reports: [{ ...read, isLastRun }], show: 'outputs' };
+  const opened = await open(context);
+  const { run } = findRun(name, opened, context.emit);
+  const report = await readStatus(run, patienceMs, opened.ports);
+  const { status } = report;
+  if (!status?.isFinal) return { reports: [report], show: 'outputs' };
+  const finished = await readResult(run, status, { patienceMs }, opened.ports);
+  return { reports: [finished], show: 'outputs' };
 }

@@ -1,11 +1,7 @@
 import type { Context } from '../context.ts';
-import { type Failure, rowOf } from '../run/failure.ts';
-import type { Ports } from '../run/ports.ts';
-import type { RunReport, UnreadableReport } from '../run/report.ts';
-import { retry } from '../run/retry.ts';
-import type { Run } from '../run/run.ts';
+import { readStatus } from '../run/watch-run.ts';
+import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { findRun } from './find-run.ts';
 import { readPatienceMs, usualMs } from './follow.ts';
 import { open } from './open.ts';
 
@@ -20,34 +16,10 @@ export async function status(
   { exitStatus = false, giveUpAfterMs = readPatienceMs }: StatusFlags,
   context: Context,
 ): Promise<CommandResult> {
-  const { ports, journal, settings } = await open(context);
-  const { run, note, isLastRun } = findRun(name, journal, settings);
-  if (note) context.emit({ type: 'note', text: note });
-  const report = { ...(await readStatus(run, giveUpAfterMs, ports)), isLastRun };
+  const opened = await open(context);
+  const { run } = findRun(name, opened, context.emit);
+  const report = await readStatus(run, giveUpAfterMs, opened.ports);
   if (report.kind === 'unreadable') return { reports: [report], show: 'status' };
-  const usual = usualMs(run.automation, journal);
+  const usual = usualMs(run.automation, opened.journal);
   return { reports: [{ ...report, decidesExitCode: exitStatus, usualMs: usual }], show: 'status' };
-}
-
-/** Asks for the status of a run until there is a valid answer, and records it. */
-export async function readStatus(
-  run: Run,
-  patienceMs: number,
-  ports: Ports,
-): Promise<RunReport | UnreadableReport> {
-  const { automation } = run;
-  const answer = await retry(
-    (timeoutMs) => ports.service.status(run, timeoutMs),
-    {
-      patienceMs,
-      deadlineMs: Number.POSITIVE_INFINITY,
-      mayRetry: (failed: Failure) => rowOf(failed).retry,
-      onRetry: (failed, times) =>
-        ports.emit({ type: 'retry', automation, failure: failed, ...times }),
-    },
-    ports,
-  );
-  if (!answer.ok) return { kind: 'unreadable', ...run, failure: answer.failure };
-  ports.journal.appendStatus(run, answer.value);
-  return { kind: 'run', ...run, status: answer.value };
 }

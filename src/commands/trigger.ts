@@ -1,31 +1,24 @@
 import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
 import type { Trigger } from '../run/ports.ts';
-import {
-  type DoneReport,
-  Problem,
-  type Report,
-  type RunReport,
-  type UnknownReport,
-} from '../run/report.ts';
+import { type DoneReport, Problem, type Report } from '../run/report.ts';
 import { type Automation, isSameAutomation } from '../run/run.ts';
-import { responseLost, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
+import { runReport, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
-import { resolveSettings } from '../settings/resolve.ts';
 import { formatDuration } from '../text/duration.ts';
-import { parseAutomations } from './automation.ts';
+import { parseAutomation } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import {
   deadlineOf,
   type FollowFlags,
-  follow,
   followPatienceMs,
+  followTriggered,
   readableEntries,
 } from './follow.ts';
 import { type Opened, open } from './open.ts';
+import { whyNotSent } from './recover.ts';
 
 export interface TriggerFlags extends FollowFlags {
-  watch?: boolean;
   ifActive?: 'fail' | 'skip' | 'wait';
   idempotencyKey?: string;
   dryRun?: boolean;
@@ -37,31 +30,42 @@ export async function trigger(
   flags: TriggerFlags,
   context: Context,
 ): Promise<CommandResult> {
-  const { idempotencyKey, watch = false, dryRun = false } = flags;
+  const { idempotencyKey, watch, dryRun } = flags;
   if (idempotencyKey !== undefined && names.length > 1) {
     throw new Problem('--idempotency-key is the key of one automation, and there are several');
   }
-  const automations = parseAutomations(names, resolveSettings(context));
   const opened = await open(context);
-  const show = watch ? 'summaries' : 'ids';
+  const automations = names.map((name) => parseAutomation(name, opened.settings));
+  const twice = automations.find(
+    (one, index) => automations.findIndex((other) => isSameAutomation(one, other)) < index,
+  );
+  if (twice) throw new Problem(`${twice.name} is named twice`);
   if (dryRun) {
     return { reports: automations.map((each) => dryRunReport(each, opened)), show: 'text' };
   }
   warnOfUnknown(automations, idempotencyKey, opened);
-  const triggerOne = async (automation: Automation): Promise<Report> => {
-    const started = await start(automation, flags, opened, context);
-    if (started.kind !== 'run') return started;
-    const run = { automation, executionId: started.executionId };
-    const isAccepted = started.trigger?.started !== 'no';
-    if (isAccepted) context.emit({ type: 'started', run });
-    if (!watch) return started;
-    const followed = await follow(run, { isAccepted, isRecorded: true }, flags, opened, context);
-    return { ...followed, trigger: started.trigger, isLastRun: true };
-  };
-  return { reports: await Promise.all(automations.map(triggerOne)), show };
+  const reports = automations.map(async (automation): Promise<Report> => {
+    const report = await start(automation, flags, opened, context);
+    if (report.kind === 'run' && report.trigger?.started !== 'no') {
+      const { executionId } = report;
+      context.emit({ type: 'started', run: { automation, executionId } });
+    }
+    return followTriggered(report, flags, opened, context);
+  });
+  return { reports: await Promise.all(reports), show: watch ? 'summaries' : 'ids' };
 }
 
-function start(
+function dryRunReport({ projectId, name }: Automation, { settings }: Opened): DoneReport {
+  const url = `${settings.baseUrl?.value}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
+  return {
+    kind: 'done',
+    exit: 'ok',
+    text: `would send POST ${url}`,
+    document: { projectId, automationName: name, url },
+  };
+}
+
+async function start(
   automation: Automation,
   flags: TriggerFlags,
   opened: Opened,
@@ -82,14 +86,15 @@ function start(
   }
   const given = { automation, idempotencyKey: givenKey, isKeyGiven: true };
   const entry = recordedEntry(given, opened, context);
-  if (entry?.executionId !== undefined) {
-    return Promise.resolve(replayed(given, entry.executionId, context));
+  if (!entry) return startRun(given, options, ports);
+  const { executionId, atMs } = entry;
+  if (executionId !== undefined) {
+    const text = `${automation.name} was already started with this idempotency key, so nothing was sent`;
+    context.emit({ type: 'note', text });
+    return runReport(given, executionId, 'no');
   }
-  const firstSent = entry?.trigger?.openSents[0];
-  if (!firstSent) return startRun(given, options, ports);
-  const { atMs } = firstSent;
   const unsent = whyNotSent(entry, opened);
-  if (unsent) return Promise.resolve({ ...unknownReport(given, responseLost), atMs, ...unsent });
+  if (unsent) return { ...unknownReport(given), atMs, ...unsent };
   return startRun(given, { ...options, unknownSinceMs: atMs }, ports);
 }
 
@@ -115,42 +120,13 @@ function recordedEntry(
     );
   }
   const [entry] = sent;
-  const firstMs = entry?.trigger?.openSents[0]?.atMs ?? entry?.atMs ?? clock.nowMs();
-  const ageMs = Math.abs(clock.nowMs() - firstMs);
+  const ageMs = entry ? Math.abs(clock.nowMs() - entry.atMs) : 0;
   if (ageMs > dayMs) {
     throw new Problem(
       `the idempotency key ${idempotencyKey} was first sent ${formatDuration(ageMs)} ago, and services forget keys after 24h: use a new one`,
     );
   }
   return entry;
-}
-
-type Unsent = Pick<UnknownReport, 'notSentBecause' | 'isRecoverable'>;
-
-/** Undefined if an unknown trigger may be sent again, unless `recover` minds its age or order. */
-export function whyNotSent(
-  { trigger }: JournalEntry,
-  { settings, apiKey }: Pick<Opened, 'settings' | 'apiKey'>,
-): Unsent | undefined {
-  const sents = trigger?.openSents ?? [];
-  if (settings.idempotencyKeys.value === 'ignored') {
-    return { notSentBecause: 'idempotency keys are ignored', isRecoverable: false };
-  }
-  if (sents.some(({ areKeysIgnored }) => areKeysIgnored)) {
-    const notSentBecause = 'idempotency keys were ignored when it was sent';
-    return { notSentBecause, isRecoverable: false };
-  }
-  if (sents.every((sent) => sent.apiKey === apiKey)) return undefined;
-  // Another profile's sweep may find its run.
-  return { notSentBecause: 'it was sent with another API key', isRecoverable: true };
-}
-
-function replayed(given: Trigger, executionId: string, { emit }: Context): RunReport {
-  const { automation, idempotencyKey, isKeyGiven } = given;
-  const text = `${automation.name} was already started with this idempotency key, so nothing was sent`;
-  emit({ type: 'note', text });
-  const trigger = { started: 'no' as const, idempotencyKey, isKeyGiven };
-  return { kind: 'run', automation, executionId, trigger };
 }
 
 /** Names the unknown triggers of these automations that nobody has heard of yet. */
@@ -185,15 +161,4 @@ function readOrWarn(read: () => JournalEntry[], emit: Context['emit']): JournalE
     emit({ type: 'warning', text: (error as Error).message });
     return [];
   }
-}
-
-function dryRunReport(automation: Automation, { settings }: Opened): DoneReport {
-  const { projectId, name } = automation;
-  const url = `${settings.baseUrl?.value}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
-  return {
-    kind: 'done',
-    exit: 'ok',
-    text: `would send POST ${url}`,
-    document: { projectId, automationName: name, url },
-  };
 }

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
 import { stillCounts } from '../journal/entries.ts';
-import { Problem, type Report } from '../run/report.ts';
-import { responseLost, unknownReport } from '../run/start-run.ts';
+import { Problem, type UnknownReport } from '../run/report.ts';
+import { unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
+import { type FoundRun, findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { type FoundRun, findRun } from './find-run.ts';
 import { type FollowFlags, follow } from './follow.ts';
 import { type Opened, open } from './open.ts';
+import { whyNotSent } from './recover.ts';
 
 export interface WatchFlags extends FollowFlags {
   all?: boolean;
@@ -21,23 +22,21 @@ export async function watch(
   const { all = false } = flags;
   if (all === names.length > 0) throw new Problem('watch needs a <run> or --all, and not both');
   const opened = await open(context);
-  const { journal, settings } = opened;
+  const { emit } = context;
   const found = all
     ? unfinishedRuns(opened, context)
-    : names.map((name) => findRun(name, journal, settings));
+    : names.map((name) => findRun(name, opened, emit));
   const ids = found.map(({ run }) => run.executionId);
   const twice = ids.findIndex((id, index) => ids.indexOf(id) < index);
   if (twice !== -1) throw new Problem(`${names[twice]} is a run that is named twice`);
-  for (const { note } of found) if (note) context.emit({ type: 'note', text: note });
   const unknown = all ? unknownTriggers(opened) : [];
   if (all && found.length + unknown.length === 0) {
-    context.emit({ type: 'note', text: 'nothing to watch: no run of the last 24h is unfinished' });
+    emit({ type: 'note', text: 'nothing to watch: no run of the last 24h is unfinished' });
   }
   const reports = await Promise.all(
-    found.map(async ({ run, isRecorded, isLastRun }): Promise<Report> => {
-      const known = { isAccepted: false, isRecorded };
-      return { ...(await follow(run, known, flags, opened, context)), isLastRun };
-    }),
+    found.map(({ run, isRecorded }) =>
+      follow(run, { isAccepted: false, isRecorded }, flags, opened, context),
+    ),
   );
   return { reports: [...unknown, ...reports], show: 'summaries' };
 }
@@ -51,10 +50,11 @@ function unfinishedRuns({ journal }: Opened, { clock }: Context): FoundRun[] {
     );
 }
 
-function unknownTriggers({ journal }: Opened): Report[] {
-  return journal.recent().flatMap((entry) => {
-    const { automation, trigger, atMs } = entry;
-    if (!trigger || !stillCounts(entry)) return [];
-    return [{ ...unknownReport({ automation, ...trigger }, responseLost), atMs }];
-  });
-}
+const unknownTriggers = (opened: Opened): UnknownReport[] =>
+  opened.journal
+    .recent()
+    .filter(stillCounts)
+    .flatMap((entry) => {
+      const { trigger, atMs } = entry;
+      return trigger ? { ...unknownReport(trigger), atMs, ...whyNotSent(entry, opened) } : [];
+    });

@@ -1,35 +1,78 @@
-import { htmlPage, refusal } from './reply.ts';
-import type { Automations } from './service.ts';
+import type { JsonObject } from '../run/run.ts';
+
+// Help prints the scenarios, so this file loads no other.
+
+/** A response: a JSON document, or an HTML page such as a gateway sends. */
+export interface Reply {
+  status: number;
+  body: JsonObject | string;
+  headers?: Record<string, string>;
+}
+
+export type Endpoint = 'trigger' | 'status' | 'result';
+
+/** What requests about a run get while the run is of this age. */
+export interface Outage {
+  fromMs: number;
+  untilMs: number;
+  /** Status and result by default. */
+  endpoint?: Endpoint;
+  /** By default the connection is reset. */
+  reply?: Reply;
+}
+
+/** What happens to an automation's runs, and to the requests about them. */
+export interface AutomationPlan {
+  /** 20 s by default; above 0. */
+  durationMs?: number;
+  /** COMPLETED by default. */
+  finalStatus?: string;
+  /** Of a run that completes. */
+  output?: string;
+  /** What every trigger gets instead of a run. */
+  refusal?: Reply;
+  /** The first response to each such request is lost. */
+  losesFirst?: readonly Endpoint[];
+  outages?: readonly Outage[];
+  /** Looks for an active run before it looks at the idempotency key. */
+  checksActiveFirst?: boolean;
+}
+
+/** Plans by the automation's name; `*` is any other name, which isn't found without it. */
+export type Automations = Readonly<Record<string, AutomationPlan>>;
+
+/**
+ * The response to a request that the service refuses. It documents the codes `notFound` and
+ * `runAlreadyActive`; the other codes and the shape are the emulator's own.
+ */
+export const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  headers?: Reply['headers'],
+): Reply => ({ status, body: { code, message }, headers });
+
+export const alreadyActive = refusal(422, 'runAlreadyActive', 'The automation is already running');
+export const noAutomation = refusal(404, 'automationNotFound', 'There is no such automation');
+const forbidden = refusal(403, 'forbidden', 'The API key may not do this');
+const tooManyRequests = (retryAfterSeconds: number) =>
+  refusal(429, 'rateLimited', 'Too many requests', { 'retry-after': `${retryAfterSeconds}` });
+
+const htmlPage = (status: number, title: string): Reply => ({
+  status,
+  body: `<!doctype html><html><head><title>${title}</title></head><body>${title}</body></html>`,
+});
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
-
-const tooManyRequests = (retryAfterSeconds: number) =>
-  refusal(429, 'rateLimited', 'Too many requests', { 'retry-after': `${retryAfterSeconds}` });
-const forbidden = refusal(403, 'forbidden', 'The API key may not do this');
 const always = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
 const short = { durationMs: 3 * secondMs };
 
-/** What the emulator can play. This file is also loaded to print the help, so it stays light. */
+/** What the emulator can play. */
 export const scenarios = {
   happy: {
     description: 'a 20-second run that completes',
     automations: { '*': {} },
-  },
-  failing: {
-    description: 'an 8-second run that fails in the third of four steps',
-    automations: {
-      '*': {
-        durationMs: 8 * secondMs,
-        finalStatus: 'FAILED',
-        steps: { count: 4, failed: 1, skipped: 1 },
-        error: {
-          type: 'step_failed',
-          message: 'Step "Post to the ledger": the ledger answered 403',
-        },
-        creditsCharged: 5,
-      },
-    },
   },
   'lost-response': {
     description: 'the first response to each trigger is lost',
@@ -40,9 +83,6 @@ export const scenarios = {
     automations: {
       '*': {
         durationMs: 170 * minuteMs,
-        steps: { count: 12 },
-        output: 'Read 4096 orders, wrote 12 reports.',
-        creditsCharged: 340,
         losesFirst: ['trigger', 'result'],
         outages: [
           { fromMs: 60 * minuteMs, untilMs: 85 * minuteMs, reply: tooManyRequests(1) },
@@ -63,11 +103,9 @@ export const scenarios = {
       completes: short,
       fails: { ...short, finalStatus: 'FAILED' },
       'times-out': { ...short, finalStatus: 'TIMED_OUT' },
-      'is-cancelled': { ...short, finalStatus: 'CANCELLED', steps: { skipped: 2 } },
-      'already-running': { activeElsewhereMs: 60 * minuteMs },
-      deleted: {
-        refusal: refusal(404, 'automationNotFound', 'The project has no such automation'),
-      },
+      'is-cancelled': { ...short, finalStatus: 'CANCELLED' },
+      'already-running': { refusal: alreadyActive },
+      deleted: { refusal: noAutomation },
       forbidden: { refusal: forbidden },
       'no-credits': { refusal: refusal(402, 'insufficientCredits', 'The AI credit balance is 0') },
       'rate-limited': { refusal: tooManyRequests(3600) },
@@ -75,21 +113,9 @@ export const scenarios = {
       'response-lost': { losesFirst: ['trigger'], checksActiveFirst: true },
       'result-unreadable': { ...short, outages: [{ ...always, endpoint: 'result' }] },
       'not-watchable': { ...short, outages: [{ ...always, reply: forbidden }] },
-      'is-skipped': { ...short, finalStatus: 'SKIPPED', steps: { skipped: 3 } },
+      'is-skipped': { ...short, finalStatus: 'SKIPPED' },
     },
-  },
-  'keys-ignored': {
-    description: 'like lost-response, but keys are ignored: quick is run twice',
-    automations: {
-      '*': { losesFirst: ['trigger'], ignoresKeys: true },
-      quick: { durationMs: 10, losesFirst: ['trigger'], ignoresKeys: true },
-    },
-  },
-  active: {
-    description: 'another run is active for 15 seconds (try --if-active wait)',
-    automations: { '*': { ...short, activeElsewhereMs: 15 * secondMs } },
   },
 } satisfies Record<string, { description: string; automations: Automations }>;
 
 export type ScenarioName = keyof typeof scenarios;
-export const scenarioNames = Object.keys(scenarios) as ScenarioName[];

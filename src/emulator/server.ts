@@ -1,23 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { type Reply, refusal } from './reply.ts';
-import { statusAt } from './run.ts';
-import { type ScenarioName, scenarios } from './scenarios.ts';
-import {
-  type Automations,
-  createService,
-  respond,
-  type ServiceResponse,
-  summaryOf,
-} from './service.ts';
+import { type Automations, type Reply, type ScenarioName, scenarios } from './scenarios.ts';
+import { createService, respond, type ServiceResponse, summaryOf } from './service.ts';
 
 export interface EmulatorOptions {
   /** `happy` by default. */
   scenario?: ScenarioName;
   /** Instead of a scenario's. */
   automations?: Automations;
-  apiKey?: string;
   /** How much faster than `nowMs` the runs age; above 0. */
   speed?: number;
   /** Any free one by default. */
@@ -36,25 +26,19 @@ const host = '127.0.0.1';
 export async function startEmulator({
   scenario = 'happy',
   automations = scenarios[scenario].automations,
-  apiKey = emulatorApiKey,
   speed = 1,
   port = 0,
   nowMs,
   onRequest,
 }: EmulatorOptions) {
-  const service = createService(automations, apiKey, speed);
-  const server = createServer(async (incoming, outgoing) => {
-    const body = await text(incoming).catch(() => undefined);
-    if (body === undefined) return; // The client has left.
+  const service = createService(automations, emulatorApiKey, speed);
+  const server = createServer((incoming, outgoing) => {
     const atMs = nowMs();
-    const { method = '', url = '' } = incoming;
-    // Node joins the values of a header that comes twice, but for Set-Cookie.
-    const headers = incoming.headers as Record<string, string | undefined>;
-    const response = isForLoopback(incoming)
-      ? respond(service, { method, url, headers, body, atMs })
-      : notLoopback;
+    const { method = '', url = '', headers } = incoming;
+    const { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey } = headers;
+    const response = respond(service, { method, url, apiKey, idempotencyKey, atMs });
     onRequest?.(lineOf(incoming, response));
-    if (response.isLost) outgoing.socket?.resetAndDestroy();
+    if (response.isLost) incoming.socket.resetAndDestroy();
     else send(outgoing, response.reply, atMs);
   });
   await new Promise<void>((resolve, reject) => {
@@ -65,10 +49,9 @@ export async function startEmulator({
   return {
     /** Without a slash at its end. */
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    /** Every run with its status now, oldest first. */
-    runs: () => service.runs.map((run) => ({ ...run, status: statusAt(run, nowMs()) })),
-    /** One line: triggers, runs, runs started twice, results not read. */
-    summary: () => summaryOf(service, nowMs()),
+    /** Every run, oldest first. */
+    runs: () => service.runs,
+    summary: () => summaryOf(service),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -76,14 +59,6 @@ export async function startEmulator({
       }),
   };
 }
-
-const notLoopback: ServiceResponse = {
-  reply: refusal(421, 'misdirectedRequest', 'The Host must be a name of this machine'),
-};
-
-/** A web page that attacks by DNS rebinding sends the name of its own site. */
-const isForLoopback = ({ headers }: IncomingMessage): boolean =>
-  /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
 
 function send(outgoing: ServerResponse, { status, body, headers }: Reply, atMs: number): void {
   const isPage = typeof body === 'string';

@@ -23,30 +23,28 @@ export interface JournalFile {
 const maxFileBytes = 256 * 1024;
 const maxFiles = 400; // 100 MB
 
-/** The files in the folder, oldest first. Throws the errors of node:fs but ENOENT. */
-export function filesIn(folder: string): JournalFile[] {
-  return namesIn(folder)
+/** The files in the folder, oldest first. Throws the errors of node:fs. */
+export const filesIn = (folder: string): JournalFile[] =>
+  orIfMissing(() => readdirSync(folder), [])
     .filter((name) => /^\d{8}\.jsonl$/.test(name))
     .sort()
     .map((name) => ({ number: Number.parseInt(name, 10), path: join(folder, name) }));
-}
 
-function namesIn(folder: string): string[] {
+/** Empty if another process has just removed the file. Throws the other errors of node:fs. */
+export const readBytes = ({ path }: JournalFile): Buffer =>
+  orIfMissing(() => readFileSync(path), Buffer.alloc(0));
+
+function orIfMissing<T>(read: () => T, missing: T): T {
   try {
-    return readdirSync(folder);
+    return read();
   } catch (error) {
-    if (isErrorWithCode(error, 'ENOENT')) return [];
+    if (isErrorWithCode(error, 'ENOENT')) return missing;
     throw error;
   }
 }
 
 export const isErrorWithCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));
-
-export const fileAt = (folder: string, number: number): JournalFile => ({
-  number,
-  path: join(folder, `${String(number).padStart(8, '0')}.jsonl`),
-});
 
 /**
  * Appends one line in one write, so that lines of several processes never mix. It begins with a
@@ -65,12 +63,12 @@ export function appendLine(folder: string, line: string, isDurable: boolean): nu
       if (!isErrorWithCode(error, 'EACCES', 'EPERM')) throw error;
     }
   }
-  const next = fileAt(folder, (newest?.number ?? 0) + 1);
-  append(next.path, line, isDurable);
+  const number = (newest?.number ?? 0) + 1;
+  append(join(folder, `${String(number).padStart(8, '0')}.jsonl`), line, isDurable);
   // A new file survives a crash of the machine only if its name is on disk, too.
   if (isDurable) syncFolder(folder);
   for (const { path } of filesIn(folder).slice(0, -maxFiles)) rmSync(path, { force: true });
-  return next.number;
+  return number;
 }
 
 const append = (path: string, line: string, isDurable: boolean) =>
@@ -101,15 +99,5 @@ function syncFolder(folder: string): void {
     // Some file systems can't do this with a folder.
   } finally {
     closeSync(fd);
-  }
-}
-
-/** Empty if another process has just removed the file. Throws the other errors of node:fs. */
-export function readBytes({ path }: JournalFile): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (isErrorWithCode(error, 'ENOENT')) return Buffer.alloc(0);
-    throw error;
   }
 }

@@ -2,7 +2,7 @@ import { Problem } from '../run/report.ts';
 import type { Automation } from '../run/run.ts';
 import { dayMs } from '../run/time.ts';
 import { shellWord } from '../text/shell-word.ts';
-import type { JournalEntry } from './entries.ts';
+import { fold, type JournalEntry } from './entries.ts';
 import {
   appendLine,
   checkWritable,
@@ -11,7 +11,6 @@ import {
   type JournalFile,
   readBytes,
 } from './files.ts';
-import { fold } from './fold.ts';
 import { type JournalRecord, parseRecord } from './records.ts';
 
 const minReadBytes = 1_000_000;
@@ -59,7 +58,7 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
   const foldOurs = (records: JournalRecord[]) => fold(records.filter(isOurs));
   const reading = createReading(folder, foldOurs);
   const recent = (sinceMs = nowMs() - dayMs) =>
-    attempt('read', folder, () => reading.recent(sinceMs));
+    attempt('read', folder, () => reading.until((_, oldestMs) => oldestMs < sinceMs));
   return {
     folder,
     append({ automation: { projectId, name }, ...record }, { isDurable }) {
@@ -67,13 +66,22 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
       return appendLine(folder, JSON.stringify({ ...record, ...common }), isDurable);
     },
     recent,
-    recentUntil: (isEnough) => attempt('read', folder, () => reading.until(isEnough, recent())),
+    recentUntil(isEnough) {
+      recent();
+      return attempt('read', folder, () => reading.until(isEnough));
+    },
     ofEachAutomation: () => attempt('read', folder, () => reading.ofEachAutomation(recent())),
     search: (text, fromFile = 0) =>
       attempt('read', folder, () => {
         const jsonText = JSON.stringify(text).slice(1, -1);
+        const isWanted = (line: string) => line.includes(jsonText);
         const files = filesIn(folder).filter(({ number }) => number >= fromFile);
-        return foldOurs(files.flatMap((file) => recordsIn(readBytes(file), { jsonText })));
+        const records = files.flatMap((file) => {
+          const content = readBytes(file);
+          // Most files don't have it, and aren't split into lines.
+          return content.includes(jsonText) ? recordsIn(content, isWanted) : [];
+        });
+        return foldOurs(records);
       }),
     check() {
       const [oldest, ...others] = recent();
@@ -91,39 +99,36 @@ function createReading(folder: string, foldOurs: (records: JournalRecord[]) => J
   let records: JournalRecord[] = [];
   let entries: JournalEntry[] = [];
 
-  /** Returns how many bytes were read: at least this many, unless there are no more. */
-  function readOlder(minBytes: number): number {
+  /** Returns false if there is nothing older. */
+  function readOlder(minBytes: number): boolean {
     unread ??= filesIn(folder);
-    let bytes = 0;
     const older: JournalRecord[][] = [];
+    let bytes = 0;
     while (bytes < minBytes && unread.length > 0) {
       const content = readBytes(unread.pop() as JournalFile);
       bytes += content.length;
-      older.unshift(recordsIn(content));
+      older.unshift(recordsIn(content, () => true));
     }
     records = [...older.flat(), ...records];
-    if (bytes > 0) entries = foldOurs(records);
-    return bytes;
+    entries = foldOurs(records);
+    return older.length > 0;
   }
 
   return {
-    recent(sinceMs: number): JournalEntry[] {
+    until(isEnough: (entries: JournalEntry[], oldestMs: number) => boolean): JournalEntry[] {
       if (!unread) readOlder(minReadBytes);
-      while ((records[0]?.atMs ?? 0) >= sinceMs && readOlder(minReadBytes) > 0);
-      return entries;
-    },
-    until(isEnough: (found: JournalEntry[]) => boolean, recent: JournalEntry[]): JournalEntry[] {
-      let found = recent;
-      for (let bytes = 4 * minReadBytes; !isEnough(found) && readOlder(bytes) > 0; bytes *= 4) {
-        found = entries;
+      // Four times as much each time, so that a long journal is folded only a few times.
+      for (let bytes = minReadBytes; !isEnough(entries, records[0]?.atMs ?? 0); bytes *= 4) {
+        if (!readOlder(bytes)) break;
       }
-      return found;
+      return entries;
     },
     ofEachAutomation(recent: JournalEntry[]): JournalEntry[] {
       const known = new Set(recent.map(({ automation }) => namesIn(automation)));
       let all = recent;
       for (const file of (unread ?? []).toReversed()) {
-        const older = foldOurs(recordsIn(readBytes(file), { except: known }));
+        const isNew = (line: string) => !known.has(namesInLine.exec(line)?.[0] ?? '');
+        const older = foldOurs(recordsIn(readBytes(file), isNew));
         for (const { automation } of older) known.add(namesIn(automation));
         all = [...older, ...all];
       }
@@ -136,24 +141,13 @@ function createReading(folder: string, foldOurs: (records: JournalRecord[]) => J
 const namesIn = ({ projectId, name }: Automation) => JSON.stringify({ projectId, name }).slice(1);
 const namesInLine = /"projectId":"[^"]*","name":"(?:[^"\\]|\\.)*"\}$/;
 
-/**
- * The records of the lines with this text, and without one of these names. Most files don't have
- * the text, and a line is parsed only if it is needed.
- */
-function recordsIn(
-  content: Buffer,
-  { jsonText = '', except }: { jsonText?: string; except?: Set<string> } = {},
-): JournalRecord[] {
-  const records: JournalRecord[] = [];
-  if (!content.includes(jsonText)) return records;
-  for (const line of content.toString().split('\n')) {
-    if (line === '' || !line.includes(jsonText)) continue;
-    if (except?.has(namesInLine.exec(line)?.[0] ?? '')) continue;
-    const record = parseRecord(line);
-    if (record) records.push(record);
-  }
-  return records;
-}
+/** The records of the lines that are wanted: only these are parsed. */
+const recordsIn = (content: Buffer, isWanted: (line: string) => boolean): JournalRecord[] =>
+  content
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '' && isWanted(line))
+    .flatMap((line) => parseRecord(line) ?? []);
 
 function attempt<T>(what: 'read' | 'written', folder: string, act: () => T): T {
   try {

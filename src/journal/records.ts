@@ -1,5 +1,4 @@
 import type { FailureKind } from '../run/failure.ts';
-import type { Automation } from '../run/run.ts';
 
 interface Common {
   /** Milliseconds since 1970. */
@@ -44,7 +43,7 @@ export interface AcceptedRecord extends Common {
 export interface ReportedRecord extends Common {
   type: 'reported';
   key: string;
-  sentIds: string[];
+  sentIds: readonly string[];
 }
 
 export interface StatusRecord extends Common {
@@ -95,8 +94,3 @@ function isRecord(value: unknown): value is JournalRecord {
   for (const name in fields) if (typeof record[name] !== fields[name]) return false;
   return record.type !== 'reported' || Array.isArray(record.sentIds);
 }
-
-export const automationOf = ({ projectId, name }: JournalRecord): Automation => ({
-  projectId,
-  name,
-});

@@ -1,6 +1,7 @@
 import type { Trigger, TriggerJournal } from '../run/ports.ts';
 import { isSameAutomation } from '../run/run.ts';
 import type { Journal, NewRecord } from './journal.ts';
+import type { StatusRecord } from './records.ts';
 
 export interface TriggerJournalOptions {
   journal: Journal;
@@ -14,17 +15,13 @@ export interface TriggerJournalOptions {
   onUnwritable(error: Error): void;
 }
 
-/** A status without a reason has none, or nobody asked for it. */
-interface RecordedStatus {
-  status: string;
-  reason?: string;
-}
+type LastStatus = Pick<StatusRecord, 'status' | 'reason'>;
 
 /** The journal as the core uses it: it never throws, because a run must not be lost by a full disk. */
 export function createTriggerJournal(options: TriggerJournalOptions): TriggerJournal {
   const { journal, apiKey, areKeysIgnored, newId, scrub, onUnwritable } = options;
   const firstFiles = new Map<string, number>(); // by minted key: nothing of it is in older files
-  const lastStatuses = new Map<string, RecordedStatus>(); // by run
+  const lastStatuses = new Map<string, LastStatus>(); // by run
   let hasWarned = false;
 
   /** Returns the number of the file. Undefined if it can't be written. */
@@ -39,11 +36,10 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
   }
 
   /** What the journal has, so that `status` in a loop doesn't fill it. */
-  function recordedStatus(executionId: string): RecordedStatus | undefined {
+  function lastStatus(executionId: string): LastStatus | undefined {
     if (lastStatuses.has(executionId)) return lastStatuses.get(executionId);
     try {
-      const entry = journal.recent().find((each) => each.executionId === executionId);
-      return entry && (entry.status ?? { status: 'RUNNING' });
+      return journal.recent().find((entry) => entry.executionId === executionId)?.status;
     } catch {
       return undefined;
     }
@@ -66,13 +62,16 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
     },
     appendStatus({ automation, executionId }, { status, isFinal, ...facts }, error) {
       const reason = error === undefined ? undefined : scrub(error).replace(/\s+/g, ' ');
-      const last = recordedStatus(executionId);
+      const last = lastStatus(executionId);
       const hasNewReason = reason !== undefined && reason !== last?.reason;
       if (last?.status === status && !hasNewReason) return;
       lastStatuses.set(executionId, { status, reason });
       const { startedAtMs, completedAtMs, creditsCharged } = facts;
       const times = { startedAtMs, completedAtMs, creditsCharged };
       append({ type: 'status', automation, executionId, status, isFinal, ...times, reason }, false);
+    },
+    appendReported({ automation, idempotencyKey: key }, sentIds) {
+      append({ type: 'reported', automation, key, sentIds });
     },
     async look(trigger) {
       try {

@@ -9,7 +9,7 @@ export interface CommandLine {
   /** An automation as an argument: its name alone only if that means it. */
   automation(automation: Automation): string;
   /** A run as an argument: on a terminal its automation's name, if that means it; else its path. */
-  run(run: Run & { isLastRun?: boolean }): string;
+  run(run: Run): string;
 }
 
 const repeatedFlags = [

@@ -1,4 +1,4 @@
-import { exitCodeOf, exitTable } from '../run/exit-codes.ts';
+import { exitCodeOf } from '../run/exit-codes.ts';
 import type { Failure } from '../run/failure.ts';
 import type { RunEvent } from '../run/ports.ts';
 import { exitNameOf, outcomeOf, type Report } from '../run/report.ts';
@@ -29,7 +29,7 @@ export function documentOf(
     next: next ? commandLine.complete(next) : null,
     warnings: warnings.filter((one) => concerns(one, report)).map(({ text }) => text),
     ...(report.kind === 'done' ? {} : factsOf(report)),
-    error: isFailure ? errorOf(report, message) : undefined,
+    error: isFailure && message ? errorOf(report, message) : undefined,
   };
   return { executionId: null, ...serviceFields(report), runctl };
 }
@@ -53,18 +53,16 @@ function serviceFields(report: Report): JsonObject {
 }
 
 function factsOf(report: Exclude<Report, { kind: 'done' }>) {
-  const { trigger, recorded } = report;
+  const { trigger, statusAgeMs } = report;
   const status = statusOf(report);
   return {
     durationMs: status?.isFinal ? tookMs(status, 0) : undefined,
-    statusAgeMs: recorded?.ageMs,
+    statusAgeMs,
     trigger: trigger && { started: trigger.started, idempotencyKey: trigger.idempotencyKey },
   };
 }
 
-function errorOf(report: Report, message: Message | undefined) {
-  const meaning = exitTable.find(({ name }) => name === outcomeOf(report))?.meaning;
-  const { happened = meaning, why } = message ?? {};
+function errorOf(report: Report, { happened, why }: Message) {
   const { httpStatus, code, requestId, retryAfterMs }: Partial<Failure> = failureOf(report) ?? {};
   return {
     message: why ? `${happened}: ${why}` : happened,

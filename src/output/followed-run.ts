@@ -2,7 +2,8 @@ import type { Context } from '../context.ts';
 import type { Failure } from '../run/failure.ts';
 import type { RunEvent } from '../run/ports.ts';
 import type { Automation, RunStatus } from '../run/run.ts';
-import { silenceText, stateOfStatus, stateText } from './state.ts';
+import { formatDuration } from '../text/duration.ts';
+import { httpFact, stateOfStatus, stateText } from './state.ts';
 import type { Style } from './style.ts';
 
 /** One run or trigger, as far as events have told. */
@@ -16,8 +17,8 @@ export interface FollowedRun {
   isWaiting?: boolean;
   usualMs?: number;
   status?: RunStatus;
-  /** There is no valid answer. `atMs`: when that was told, by `clock.elapsedMs`. */
-  silence?: { failure: Failure; silentMs: number; atMs: number };
+  /** There is no valid answer, since this moment by `clock.elapsedMs`. */
+  silence?: { failure: Failure; sinceMs: number };
 }
 
 export type ProgressContext = Omit<Context, 'emit'>;
@@ -47,7 +48,7 @@ export function changeBy(event: ProgressEvent, atMs: number): Partial<FollowedRu
       return { silence, isWaiting: true };
     case 'retry': {
       const { failure, silentMs } = event;
-      return silentMs < minSilenceMs ? {} : { silence: { failure, silentMs, atMs } };
+      return silentMs < minSilenceMs ? {} : { silence: { failure, sinceMs: atMs - silentMs } };
     }
   }
 }
@@ -63,11 +64,12 @@ export function progressText(run: FollowedRun, style: Style, { clock }: Progress
   const { status, silence, isWaiting, isStarted, usualMs } = run;
   const start = isWaiting ? 'is already running, waiting for it to finish' : isStarted && 'started';
   const state = status && stateOfStatus(status, clock.nowMs(), silence ? undefined : usualMs);
-  const silentMs = silence ? silence.silentMs + clock.elapsedMs() - silence.atMs : 0;
-  return [
-    state ? stateText(state, style) : start,
-    silence && silenceText(silence.failure, silentMs),
-  ]
-    .filter(Boolean)
-    .join(', ');
+  const parts = [state ? stateText(state, style) : start];
+  if (silence) {
+    const { failure, sinceMs } = silence;
+    const why = httpFact(failure) || failure.reason;
+    const silent = formatDuration(clock.elapsedMs() - sinceMs);
+    parts.push(`no response for ${silent} (${why}), still trying`);
+  }
+  return parts.filter(Boolean).join(', ');
 }

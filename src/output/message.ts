@@ -14,9 +14,8 @@ import {
 import { clean } from '../text/clean.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { CommandLine } from './command-line.ts';
-import { httpFact } from './state.ts';
+import { errorText, httpFact } from './state.ts';
 import type { Style } from './style.ts';
-import { logTime, shortTime } from './time.ts';
 
 /** What is said about a failure. The service's texts in it aren't cleaned. */
 export interface Message {
@@ -33,12 +32,12 @@ export interface Message {
 export interface MessageContext {
   context: Context;
   commandLine: CommandLine;
+  /** That of stderr. */
+  style: Style;
   /** `--watch` was given. */
   isWatch: boolean;
   /** It is about results, not about statuses. */
   isResult: boolean;
-  /** The service ignores idempotency keys, so nothing is sent again. */
-  areKeysIgnored: boolean;
 }
 
 /** Undefined if there is nothing to say, as of a run that failed: its summary has its error. */
@@ -64,18 +63,18 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
 }
 
 /** The message as it is printed. */
-export function formatMessage(message: Message, style: Style, commandLine: CommandLine): string {
+export function formatMessage(message: Message, about: MessageContext): string {
   const { happened, why, facts = [] } = message;
+  const { wrap, line } = about.style;
   const sentence = why ? `${happened}: ${why}` : happened;
   const brackets = facts.length > 0 ? ` (${facts.join(', ')})` : '';
-  const said = style.wrap(`runctl: ${style.line(sentence + brackets)}`);
-  return `${said}\n${formatFix(message, style, commandLine)}`;
+  return `${wrap(`runctl: ${line(sentence + brackets)}`)}\n${formatFix(message, about)}`;
 }
 
 /** The command to type, alone on its line and never broken. Empty if there is none. */
-export function formatFix({ fix }: Message, { glyphs, bold }: Style, { complete }: CommandLine) {
+export function formatFix({ fix }: Message, { style, commandLine }: MessageContext): string {
   // Names in it stay as they are, or it would mean another run.
-  return fix ? `  ${glyphs.arrow} ${bold(clean(complete(fix)))}\n` : '';
+  return fix ? `  ${style.glyphs.arrow} ${style.bold(clean(commandLine.complete(fix)))}\n` : '';
 }
 
 /** A thrown problem, as the report of a command that did nothing else. */
@@ -87,24 +86,25 @@ export const problemReport = ({ message, exit, command }: Problem): DoneReport =
 });
 
 function runMessage(report: RunReport, about: MessageContext): Message | undefined {
-  const { automation, resultFailure } = report;
+  const { automation, result, resultFailure } = report;
+  const { status: word } = decidingStatus(report) ?? {};
   const run = about.commandLine.run(report);
-  const status = decidingStatus(report);
-  if (status && !status.isFinal && about.isResult) {
-    const happened = `${automation.name} hasn't finished (${status.status})`;
-    return { happened, fix: ['watch', run] };
+  if (resultFailure) {
+    const happened = `${automation.name} ${word}, but its result couldn't be read`;
+    return { happened, ...reasonOf(resultFailure, about), fix: ['result', run] };
   }
-  if (outcomeOf(report) !== 'result_unavailable' || !resultFailure) return undefined;
-  const happened = `${automation.name} COMPLETED, but its result couldn't be read`;
-  return { happened, ...reasonOf(resultFailure, about), fix: ['result', run] };
+  const outcome = outcomeOf(report);
+  if (!about.isResult || outcome === 'ok') return undefined;
+  return outcome === 'still_running'
+    ? { happened: `${automation.name} hasn't finished (${word})`, fix: ['watch', run] }
+    : { happened: `${automation.name} ${word}`, why: errorText(result) };
 }
 
 function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
   const { automation, failure, status, trigger } = report;
   const { name } = automation;
   const isGone = failure.kind === 'not_found';
-  const isOwn = failure.kind === 'timeout' || failure.kind === 'interrupted';
-  const isSeen = isOwn || (!isGone && (status || trigger));
+  const isSeen = !isGone && (status || trigger);
   const happened = `${name} ${isSeen ? 'continues, but is no longer' : "isn't"} watched`;
   const again = isGone ? undefined : ['watch', about.commandLine.run(report)];
   const fix = rowOf(failure).retry ? again : (fixOf(failure, name) ?? again);
@@ -145,14 +145,12 @@ function unknownMessage(report: UnknownReport, about: MessageContext): Message {
 }
 
 function whyUnknown(report: UnknownReport, about: MessageContext): string {
-  const { failure, last = failure, isRecoverable, atMs } = report;
-  const ignored = about.areKeysIgnored ? 'idempotency keys are ignored' : undefined;
-  const notSent = report.notSentBecause ?? ignored;
+  const { failure, last = failure, notSentBecause, remedy, atMs } = report;
   const then = last.kind === 'interrupted' ? 'runctl was interrupted' : last.reason;
   const parts = [failure.reason, ...(last.kind === failure.kind ? [] : [then])];
-  if (notSent) parts.push(`runctl doesn't send it again (${notSent})`);
+  if (notSentBecause) parts.push(`runctl doesn't send it again (${notSentBecause})`);
   const why = parts.join(', and ');
-  if (ignored || isRecoverable === false) {
+  if (remedy) {
     const when = atMs ? 'then' : `at about ${timeText(about.context.clock.nowMs(), about)}`;
     return `${why}. Look in the service for a run that started ${when}`;
   }
@@ -161,15 +159,14 @@ function whyUnknown(report: UnknownReport, about: MessageContext): string {
 }
 
 function recoveryOf(report: UnknownReport, about: MessageContext): string[] | undefined {
-  const { automation, trigger, failure, last = failure } = report;
-  const { isRecorded = true, isRecoverable = true, isRepeatable = isRecoverable } = report;
+  const { automation, trigger, failure, last = failure, isRecorded = true, remedy } = report;
   const { command, stderr } = about.context;
   if (last.kind === 'redirected') return ['doctor'];
-  if (about.areKeysIgnored || !isRepeatable) return undefined;
+  if (remedy === 'look') return undefined;
   const words = [about.commandLine.automation(automation), ...watchFlag(about)];
   // A log may be read on a machine without this journal.
   const isReadHere = command !== 'trigger' || stderr.isTTY;
-  if (!trigger || (isRecorded && isRecoverable && isReadHere)) return ['recover', ...words];
+  if (!trigger || (isRecorded && isReadHere && !remedy)) return ['recover', ...words];
   return ['trigger', ...words, ...keyFlag(trigger)];
 }
 
@@ -180,5 +177,5 @@ function reasonOf(failure: Failure, about: MessageContext) {
   return { why, facts: [httpFact(failure), again].filter(Boolean) };
 }
 
-const timeText = (ms: number, { context }: MessageContext) =>
-  context.stderr.isTTY ? shortTime(ms, context.clock.nowMs()) : logTime(ms);
+const timeText = (ms: number, { context, style }: MessageContext) =>
+  style.time(ms, context.clock.nowMs());

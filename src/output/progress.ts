@@ -1,10 +1,17 @@
 import type { RunEvent } from '../run/ports.ts';
 import { isSameAutomation, type Run } from '../run/run.ts';
 import type { Warning } from './document.ts';
-import { changeBy, type FollowedRun, type ProgressContext } from './followed-run.ts';
-import { createLog } from './log.ts';
+import {
+  changeBy,
+  type FollowedRun,
+  isFinished,
+  isShown,
+  type ProgressContext,
+  type ProgressView,
+  progressText,
+} from './followed-run.ts';
 import { createSpinner } from './spinner.ts';
-import { plainStyle } from './style.ts';
+import { logTime, plainStyle } from './style.ts';
 
 /** What a command tells while it works. */
 export interface Progress {
@@ -58,4 +65,52 @@ function runOf(
   }
   run.executionId ??= executionId;
   return run;
+}
+
+/** Silence makes CI systems end a job. */
+const maxQuietMs = 300_000;
+
+/** A line with its time for each change, and one every five minutes. */
+function createLog(runs: readonly FollowedRun[], context: ProgressContext): ProgressView {
+  const { stderr, clock, flags } = context;
+  const style = plainStyle(stderr, context);
+  const hasSummary = !flags.json && flags.field === undefined;
+  const toldChanges = new Map<FollowedRun, string>();
+  const toldIds = new Set<string>();
+
+  const write = (text: string) => stderr.write(`${logTime(clock.nowMs())} ${text}\n`);
+  const textOf = (run: FollowedRun) =>
+    `${style.line(run.automation.name)} ${progressText(run, style, context)}`;
+
+  function tellChange(run: FollowedRun): void {
+    const change = changeOf(run);
+    if (change === undefined || toldChanges.get(run) === change) return;
+    toldChanges.set(run, change);
+    const isSummaryNext = isFinished(run) && hasSummary && runs.length === 1;
+    if (isSummaryNext) return;
+    const { executionId } = run;
+    const isNew = executionId !== undefined && !toldIds.has(executionId);
+    if (isNew) toldIds.add(executionId);
+    write(isNew ? `${textOf(run)}, run ${executionId}` : textOf(run));
+  }
+
+  function tellUnfinished(): void {
+    const unfinished = runs.filter((run) => isShown(run) && !isFinished(run));
+    if (unfinished.length > 0) write(unfinished.map(textOf).join(', '));
+  }
+
+  // It doesn't keep the process alive.
+  const timer = setInterval(tellUnfinished, maxQuietMs).unref();
+  return {
+    update: () => runs.filter(isShown).forEach(tellChange),
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** What a line is worth: another text than the last time. Undefined if nothing is known yet. */
+function changeOf({ status, silence, isWaiting, isStarted }: FollowedRun): string | undefined {
+  if (silence) return 'silent';
+  if (status) return status.status;
+  if (isWaiting) return 'waiting';
+  return isStarted ? 'RUNNING' : undefined;
 }

@@ -6,21 +6,15 @@ import {
   type ProgressView,
   progressText,
 } from './followed-run.ts';
-import { toneOf } from './state.ts';
-import { loadStyle, type Style } from './style.ts';
-import { cut, padEnd, widthOf } from './width.ts';
+import { stateOfStatus } from './state.ts';
+import { blanksAfter, cut, loadStyle, type Style, widthOf } from './style.ts';
 
-const frameMs = 1000;
-/** With the control sequences about 2 kB in 10 seconds, for what records a terminal. */
-const bytesPerSecond = 150;
-/** Node's timers take no longer delay. */
-const neverMs = 2 ** 31 - 1;
-const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const asciiFrames = ['-', '\\', '|', '/'];
+/** Once a second, for the times. More would fill the log of whatever records a terminal. */
+const intervalMs = 1000;
 
 /** A spinner with one line for one run, or a line for each of several below a count. */
 export function createSpinner(runs: FollowedRun[], context: ProgressContext): ProgressView {
-  const { stderr, clock } = context;
+  const { stderr, terminal, terminalStyle } = context;
   let isStopped = false;
   let isStarting = false;
   let end = () => {};
@@ -31,28 +25,25 @@ export function createSpinner(runs: FollowedRun[], context: ProgressContext): Pr
     if (isStopped) return;
     const spinner = ora({
       text: boardText(runs, style, context),
-      stream: context.terminal,
+      stream: terminal,
       isEnabled: true,
       color: stderr.hasColors && 'cyan',
+      spinner: terminalStyle.hasUnicode ? 'dots' : 'line',
+      interval: intervalMs,
       discardStdin: false, // or Ctrl-C would be dead
       hideCursor: false, // or a process that is killed would leave it hidden
-      interval: neverMs, // its timer would draw a large board as often as a small one
-    }).start();
-    const frames = context.terminalStyle.hasUnicode ? unicodeFrames : asciiFrames;
-    spinner.spinner = { frames, interval: 1 }; // each drawing has the next frame
-    let nextDrawMs = 0;
-    const draw = () => {
+    });
+    const update = () => {
       // In the background the terminal belongs to the shell.
-      if (clock.elapsedMs() < nextDrawMs || !stderr.isTTY) return;
+      spinner.isEnabled = stderr.isTTY;
       spinner.text = boardText(runs, style, context);
-      spinner.render();
-      const costMs = (1000 * Buffer.byteLength(spinner.text)) / bytesPerSecond;
-      nextDrawMs = clock.elapsedMs() + costMs;
     };
-    const timer = setInterval(draw, frameMs).unref();
+    // Before ora's own timer, so that it draws what is true.
+    const timer = setInterval(update, intervalMs).unref();
+    spinner.start();
     end = () => {
       clearInterval(timer);
-      spinner.isEnabled = stderr.isTTY; // or it would erase the shell's lines
+      update();
       spinner.stop();
     };
   }
@@ -72,32 +63,25 @@ export function createSpinner(runs: FollowedRun[], context: ProgressContext): Pr
 }
 
 function boardText(runs: readonly FollowedRun[], style: Style, context: ProgressContext): string {
-  const { stderr, terminal } = context;
-  const width = (stderr.columns() || 80) - 1;
-  const fitted = (text: string, indent = 0) => cut(text, width - indent, style.glyphs.ellipsis);
   const shown = runs.filter(isShown);
-  const nameOf = (run: FollowedRun) => fitted(style.line(run.automation.name), (2 * width) / 3);
-  const [only] = shown;
-  if (!only) return '';
-  // The spinner and a blank stand before the first line.
-  if (shown.length === 1) return fitted(`${nameOf(only)} ${progressText(only, style, context)}`, 2);
-
-  const unfinished = shown.filter((run) => !isFinished(run));
-  const maxLines = Math.max(1, (terminal.rows || 24) - 3);
-  const listed = (shown.length > maxLines ? unfinished : shown).slice(0, maxLines);
-  const nameWidth = Math.max(...listed.map((run) => widthOf(nameOf(run))));
-  const lines = listed.map((run) => {
-    const text = `${padEnd(nameOf(run), nameWidth)}  ${progressText(run, style, context)}`;
-    return fitted(`  ${glyphOf(run, style)} ${text}`);
+  const nameOf = (run: FollowedRun) => style.line(run.automation.name);
+  const nameWidth = Math.max(...shown.map((run) => widthOf(nameOf(run))));
+  const rows = shown.map((run) => {
+    const name = nameOf(run);
+    const text = progressText(run, style, context);
+    if (shown.length === 1) return `${name} ${text}`;
+    return `  ${glyphOf(run, style)} ${name}${blanksAfter(name, nameWidth)}  ${text}`;
   });
-  const rest = shown.length - listed.length;
-  const more = rest > 0 ? [fitted(`    and ${rest} more`)] : [];
-  const count = `${shown.length - unfinished.length} of ${shown.length} finished`;
-  return [fitted(count, 2), ...lines, ...more].join('\n');
+  const count = `${shown.filter(isFinished).length} of ${shown.length} finished`;
+  // The spinner and a blank stand before the first line, and no line may be wrapped.
+  const width = context.stderr.columns() - 3;
+  return (shown.length === 1 ? rows : [count, ...rows])
+    .map((line) => cut(line, width, style.glyphs.ellipsis))
+    .join('\n');
 }
 
 function glyphOf({ status }: FollowedRun, style: Style): string {
   if (!status?.isFinal) return ' ';
-  const tone = toneOf(status);
+  const { tone } = stateOfStatus(status, 0);
   return style.tint(tone, style.glyphs[tone]);
 }

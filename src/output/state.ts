@@ -6,7 +6,7 @@ import type { Style, Tone } from './style.ts';
 
 /** How a run or trigger stands, for people. The service's texts in it aren't cleaned. */
 export interface State {
-  /** The status, UNKNOWN, NOT_STARTED, SKIPPED or NOT_FOUND; `-` if nobody asked. */
+  /** The status, UNKNOWN, NOT_STARTED or NOT_FOUND; `-` if nobody asked. */
   word: string;
   tone: Tone;
   startedAtMs?: number;
@@ -19,35 +19,27 @@ export interface State {
 }
 
 export function stateOf(report: RunOrTriggerReport, nowMs: number): State {
-  const { atMs: startedAtMs, recorded } = report;
+  const { kind, atMs: startedAtMs, statusAgeMs } = report;
   const reason = reasonOf(report);
-  switch (report.kind) {
-    case 'unknown':
-      return { word: 'UNKNOWN', tone: 'unknown', startedAtMs, reason };
-    case 'not_started': {
-      const word = report.isSkipped ? 'SKIPPED' : 'NOT_STARTED';
-      return { word, tone: 'attention', startedAtMs, reason };
-    }
-    default: {
-      const isGone = report.kind === 'unreadable' && report.failure.kind === 'not_found';
-      if (isGone) return { word: 'NOT_FOUND', tone: 'attention', startedAtMs };
-      const status = statusOf(report);
-      if (!status) return { word: '-', tone: 'attention', startedAtMs, reason };
-      const isOld = recorded && !status.isFinal;
-      const age = isOld && `status is ${formatDuration(recorded.ageMs)} old`;
-      const usualMs = report.kind === 'run' ? report.usualMs : undefined;
-      const why = [age, reason].filter(Boolean).join(': ');
-      return { startedAtMs, ...stateOfStatus(status, nowMs, usualMs), reason: why };
-    }
+  if (kind === 'unknown') return { word: 'UNKNOWN', tone: 'unknown', startedAtMs, reason };
+  if (kind === 'not_started') {
+    return { word: 'NOT_STARTED', tone: 'attention', startedAtMs, reason };
   }
+  if (kind === 'unreadable' && report.failure.kind === 'not_found') {
+    return { word: 'NOT_FOUND', tone: 'attention', startedAtMs };
+  }
+  const status = statusOf(report);
+  if (!status) return { word: '-', tone: 'attention', startedAtMs, reason };
+  const isOld = statusAgeMs !== undefined && !status.isFinal;
+  const age = isOld && `status is ${formatDuration(statusAgeMs)} old`;
+  const usualMs = kind === 'run' ? report.usualMs : undefined;
+  const why = [age, reason].filter(Boolean).join(': ');
+  return { startedAtMs, ...stateOfStatus(status, nowMs, usualMs), reason: why };
 }
 
 /** The status that decides, or the last one that is known. */
-export function statusOf(report: RunOrTriggerReport): RunStatus | undefined {
-  const status = report.kind === 'run' ? decidingStatus(report) : undefined;
-  const last = report.kind === 'stopped' ? report.status : undefined;
-  return status ?? last ?? report.recorded?.status;
-}
+export const statusOf = (report: RunOrTriggerReport): RunStatus | undefined =>
+  report.kind === 'run' ? decidingStatus(report) : report.status;
 
 function reasonOf(report: RunOrTriggerReport): string | undefined {
   if (report.kind === 'run') return errorText(report.result) ?? report.reason;
@@ -64,7 +56,7 @@ export function stateOfStatus(status: RunStatus, nowMs: number, usualMs?: number
   return { word, isFinal, tone: toneOf(status), ...times, tookMs: took, usual };
 }
 
-export function toneOf({ status, isFinal }: Pick<RunStatus, 'status' | 'isFinal'>): Tone {
+function toneOf({ status, isFinal }: RunStatus): Tone {
   if (!isFinal) return 'active';
   if (status === 'COMPLETED') return 'good';
   return isKnownFinal(status) && status !== 'CANCELLED' ? 'bad' : 'attention';
@@ -102,26 +94,6 @@ export function errorText(result: RunResult | undefined): string | undefined {
   return message ? `${message} (${type})` : type;
 }
 
-/** `3 steps`, `3 steps (1 skipped)`, `2 of 3 steps succeeded`. */
-export function stepsText({ steps }: RunResult): string | undefined {
-  if (!steps || steps.count === 0) return undefined;
-  const { count, succeeded, skipped } = steps;
-  const skip = skipped > 0 ? ` (${skipped} skipped)` : '';
-  const isAll = succeeded + skipped >= count;
-  return isAll
-    ? `${plural(count, 'step')}${skip}`
-    : `${succeeded} of ${plural(count, 'step')} succeeded${skip}`;
-}
-
-export const plural = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** What HTTP said: `HTTP 422 runAlreadyActive`. */
 export const httpFact = ({ httpStatus, code }: Failure): string =>
   [httpStatus && `HTTP ${httpStatus}`, code].filter(Boolean).join(' ');
-
-/** `no response for 40s (HTTP 502), still trying` */
-export function silenceText(failure: Failure, silentMs: number): string {
-  const why = httpFact(failure) || failure.reason;
-  return `no response for ${formatDuration(silentMs)} (${why}), still trying`;
-}

@@ -1,65 +1,76 @@
-import { outcomeOf, type RunOrTriggerReport, type RunReport } from '../run/report.ts';
-import { errorText, plural, stateOf, stateText, statusOf, stepsText } from './state.ts';
-import type { Style } from './style.ts';
-import { logTime, shortTime } from './time.ts';
+import { outcomeOf, type RunOrTriggerReport } from '../run/report.ts';
+import type { RunResult } from '../run/run.ts';
+import { stateOf, stateText, statusOf } from './state.ts';
+import { logTime, type Style, type View } from './style.ts';
+import { table } from './table.ts';
 
-/** A run that was followed: `nightly COMPLETED in 5m 2s`, what else is known, and its output. */
-export function runSummary(report: RunReport, style: Style, nowMs: number): string {
-  const { result, resultFailure } = report;
-  const credits = statusOf(report)?.creditsCharged;
-  // Of a run that completed the message says it.
-  const isUnread = resultFailure && outcomeOf(report) !== 'result_unavailable';
-  const unread = isUnread && `its result couldn't be read: ${resultFailure.reason}`;
-  const facts = [
-    result && stepsText(result),
-    credits === undefined ? undefined : plural(credits, 'credit'),
-    `run ${report.executionId}`,
-  ];
-  const text = paragraph(report, unread || errorText(result), facts, style, nowMs);
-  const output = style.lines(result?.output ?? '').replace(/\n*$/, '\n');
-  return output === '\n' ? text : `${text}${style.isTerminal ? '\n' : ''}${output}`;
-}
-
-/** `nightly RUNNING for 41m, usually 38m`, and when it started. */
-export function runStatus(report: RunReport, style: Style, nowMs: number): string {
-  const { startedAtMs } = stateOf(report, nowMs);
-  const started = startedAtMs === undefined ? undefined : startText(startedAtMs, style, nowMs);
-  return paragraph(report, undefined, [started, `run ${report.executionId}`], style, nowMs);
-}
-
-/** One of several runs and triggers, as a line of a log. */
-export function logLine(report: RunOrTriggerReport, style: Style, nowMs: number): string {
-  if (report.kind !== 'run') {
-    return paragraph(report, stateOf(report, nowMs).reason, [], style, nowMs);
-  }
-  const result = report.result && { ...report.result, output: null };
-  return runSummary({ ...report, result }, style, nowMs);
-}
-
-/** On a terminal indented lines; in a log one line, with its time. */
-function paragraph(
-  report: RunOrTriggerReport,
-  error: string | undefined,
-  facts: readonly (string | undefined)[],
-  style: Style,
-  nowMs: number,
+/**
+ * Runs that were followed, each with its output. Of several a table (in a log a line of each), and
+ * summaries of those that didn't complete.
+ */
+export function summaries(
+  runs: readonly RunOrTriggerReport[],
+  view: View,
+  isQuiet = false,
 ): string {
-  const state = stateOf(report, nowMs);
-  const head = `${style.line(report.automation.name)} ${stateText(state, style)}`;
-  const known = facts.filter(Boolean).join(', ');
-  if (!style.isTerminal) {
-    const said = error ? `${head}: ${style.line(error)}` : head;
-    return `${logTime(nowMs)} ${[said, known].filter(Boolean).join(', ')}\n`;
+  const { style } = view;
+  const isGood = (report: RunOrTriggerReport) => outcomeOf(report) === 'ok';
+  const wanted = isQuiet ? runs.filter((report) => !isGood(report)) : runs;
+  if (runs.length > 1 && !style.isTerminal) {
+    return wanted.map((report) => summaryOf(report, view)).join('');
   }
-  const glyph = style.tint(state.tone, style.glyphs[state.tone]);
-  const lines = [`${glyph} ${head}`, ...style.lines(error ?? '').split('\n'), style.dim(known)];
+  const hasTable = runs.length > 1 && !isQuiet;
+  const texts = wanted
+    .filter((report) => report.kind === 'run' && !(hasTable && isGood(report)))
+    .map((report) => summaryOf(report, view) + outputOf(report, style));
+  return [...(hasTable ? [table(runs, view)] : []), ...texts].join('\n');
+}
+
+/**
+ * `nightly COMPLETED in 5m 2s`, the error, and what else is known: on a terminal indented lines, in
+ * a log one line with its time.
+ */
+export function summaryOf(report: RunOrTriggerReport, view: View): string {
+  const { style, nowMs } = view;
+  const { automation } = report;
+  const state = stateOf(report, nowMs);
+  const { tone, reason = '' } = state;
+  const head = `${style.line(automation.name)} ${stateText(state, style)}`;
+  const facts = factsOf(report, view);
+  if (!style.isTerminal) {
+    const said = reason ? `${head}: ${style.line(reason)}` : head;
+    return `${logTime(nowMs)} ${[said, facts].filter(Boolean).join(', ')}\n`;
+  }
+  const first = `${style.tint(tone, style.glyphs[tone])} ${head}`;
+  const lines = [first, ...style.lines(reason).split('\n'), style.dim(facts)];
   return `${style.wrap(lines.filter(Boolean).join('\n'))}\n`;
 }
 
-/** `started 02:00:01 today`, `started Fri 23:15`. */
-function startText(startedAtMs: number, style: Style, nowMs: number): string {
-  if (!style.isTerminal) return `started ${logTime(startedAtMs)}`;
-  const short = shortTime(startedAtMs, nowMs);
-  const isToday = !short.includes(' ');
-  return isToday ? `started ${logTime(startedAtMs).slice(11, 19)} today` : `started ${short}`;
+function factsOf(report: RunOrTriggerReport, { style, nowMs }: View): string {
+  if (report.kind !== 'run') return '';
+  const { result, executionId } = report;
+  const { startedAtMs, creditsCharged } = statusOf(report) ?? {};
+  const started = startedAtMs === undefined ? '' : `started ${style.time(startedAtMs, nowMs)}`;
+  const credits = creditsCharged === undefined ? '' : plural(creditsCharged, 'credit');
+  const facts = [result ? stepsText(result) : started, credits, `run ${executionId}`];
+  return facts.filter(Boolean).join(', ');
 }
+
+/** Below the summary, on a terminal after an empty line. */
+function outputOf(report: RunOrTriggerReport, style: Style): string {
+  const output = (report.kind === 'run' && report.result?.output) || '';
+  const text = style.lines(output).replace(/\n*$/, '\n');
+  return text === '\n' ? '' : `${style.isTerminal ? '\n' : ''}${text}`;
+}
+
+/** `3 steps`, `3 steps (1 skipped)`, `2 of 3 steps succeeded`. */
+function stepsText({ steps }: RunResult): string {
+  if (!steps || steps.count === 0) return '';
+  const { count, succeeded, skipped } = steps;
+  const all = plural(count, 'step');
+  const isAll = succeeded + skipped >= count;
+  const skip = skipped > 0 ? ` (${skipped} skipped)` : '';
+  return `${isAll ? all : `${succeeded} of ${all} succeeded`}${skip}`;
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,96 +1,66 @@
 import type { RunOrTriggerReport } from '../run/report.ts';
 import { formatDuration } from '../text/duration.ts';
 import { stateOf } from './state.ts';
-import type { Style } from './style.ts';
-import { dayName, logTime, shortTime } from './time.ts';
-import { cut, padEnd, padStart, widthOf } from './width.ts';
-
-export interface TableOptions {
-  style: Style;
-  nowMs: number;
-  /** The project in force. Automations of others are named by their full path. */
-  project?: string;
-}
+import { blanksAfter, cut, type View, widthOf } from './style.ts';
 
 const header = ['AUTOMATION', 'STATUS', 'STARTED', 'TOOK', 'RUN', ''];
 const shortIdLength = 8;
 
-/** A table for a terminal of this many columns (0: it doesn't say). */
-export function table(
-  reports: readonly RunOrTriggerReport[],
-  columns: number,
-  options: TableOptions,
-): string {
-  const { style, nowMs } = options;
-  const { ellipsis } = style.glyphs;
-  const states = [undefined, ...reports.map((report) => stateOf(report, nowMs))];
-  const rows = [header, ...reports.map((report) => cellsOf(report, options))];
-  const maxNameWidth = Math.max(12, Math.floor((columns || 80) / 3));
-  for (const row of rows) row[0] = cut(row[0] ?? '', maxNameWidth, ellipsis);
+/** A table for a terminal. */
+export function table(reports: readonly RunOrTriggerReport[], view: View): string {
+  const { style, nowMs, columns } = view;
+  const { tint, dim, glyphs } = style;
+  const rows = [[...header], ...reports.map((report) => cellsOf(report, view))];
+  const maxNameWidth = Math.max(12, Math.floor(columns / 3));
+  for (const row of rows) row[0] = cut(row[0] ?? '', maxNameWidth, glyphs.ellipsis);
   const widths = header.map((_, column) =>
     Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
   );
-  const lines = rows.map((row, index) => {
-    const state = states[index];
-    const [name, status, started, took, id, details] = row.map((cell, column) =>
-      (header[column] === 'TOOK' ? padStart : padEnd)(cell, widths[column] ?? 0),
-    );
-    if (!state) return style.dim(`  ${[name, status, started, took, id].join('  ')}`.trimEnd());
-    const glyph = style.tint(state.tone, style.glyphs[state.tone]);
-    const word = style.tint(state.tone, status ?? '');
-    return [`${glyph} ${name}`, word, started, took, style.dim(id ?? ''), details].join('  ');
+  const [titles, ...padded] = rows.map((row) =>
+    row.map((cell, column) => {
+      const blanks = blanksAfter(cell, widths[column] ?? 0);
+      return header[column] === 'TOOK' ? blanks + cell : cell + blanks;
+    }),
+  );
+  const lines = padded.map(([name, status = '', started, took, id = '', details], index) => {
+    const { tone } = stateOf(reports[index] as RunOrTriggerReport, nowMs);
+    const cells = [`${tint(tone, glyphs[tone])} ${name}`, tint(tone, status), started, took];
+    return [...cells, dim(id), details].join('  ');
   });
-  return lines.map((line) => `${cut(line.trimEnd(), columns || 80, ellipsis)}\n`).join('');
+  return [dim(`  ${titles?.join('  ').trimEnd()}`), ...lines]
+    .map((line) => `${cut(line.trimEnd(), columns, glyphs.ellipsis)}\n`)
+    .join('');
 }
 
-function cellsOf(report: RunOrTriggerReport, options: TableOptions): string[] {
-  const { style, nowMs } = options;
+/** For a pipe: complete values, with tabs between them. */
+export const pipeRows = (reports: readonly RunOrTriggerReport[], view: View): string =>
+  reports.map((report) => `${cellsOf(report, view).join('\t')}\n`).join('');
+
+/** Name, status, start, time taken (in a pipe: seconds), id and reason. `-` is nothing. */
+function cellsOf(report: RunOrTriggerReport, { style, nowMs, project }: View): string[] {
+  const { isTerminal, line, time } = style;
+  const { automation, executionId = '-' } = report;
+  const { projectId, name } = automation;
   const { word, startedAtMs, tookMs, reason, usual } = stateOf(report, nowMs);
+  const tookText = isTerminal ? formatDuration : (ms: number) => `${Math.round(ms / 1000)}`;
   return [
-    nameOf(report, options),
-    style.line(word),
-    startedAtMs === undefined ? '-' : shortTime(startedAtMs, nowMs),
-    tookMs === undefined ? '-' : formatDuration(tookMs),
-    report.executionId?.slice(0, shortIdLength) ?? '-',
-    style.line([reason, usual].filter(Boolean).join(', ')),
+    line(project === undefined || projectId === project ? name : `${projectId}/${name}`),
+    line(word),
+    startedAtMs === undefined ? '-' : time(startedAtMs, nowMs),
+    tookMs === undefined ? '-' : tookText(tookMs),
+    isTerminal ? executionId.slice(0, shortIdLength) : executionId,
+    isTerminal ? line([reason, usual].filter(Boolean).join(', ')) : line(reason ?? '') || '-',
   ];
 }
 
-const nameOf = ({ automation }: RunOrTriggerReport, { style, project }: TableOptions): string =>
-  style.line(
-    project === undefined || automation.projectId === project
-      ? automation.name
-      : `${automation.projectId}/${automation.name}`,
-  );
-
-/** For a pipe: name, status, start, seconds, id and reason, with tabs between them. */
-export function pipeRows(reports: readonly RunOrTriggerReport[], options: TableOptions): string {
-  const { style, nowMs } = options;
-  const rows = reports.map((report) => {
-    const { word, startedAtMs, tookMs, reason } = stateOf(report, nowMs);
-    return [
-      nameOf(report, options),
-      style.line(word),
-      startedAtMs === undefined ? '-' : logTime(startedAtMs),
-      tookMs === undefined ? '-' : Math.round(tookMs / 1000),
-      report.executionId ?? '-',
-      style.line(reason ?? '') || '-',
-    ];
-  });
-  return rows.map((cells) => `${cells.join('\t')}\n`).join('');
-}
-
-/** `5 since yesterday: 1 completed, 1 failed, 1 not started, 1 running, 1 unknown` */
-export function countLine(
-  reports: readonly RunOrTriggerReport[],
-  { style, nowMs }: TableOptions,
-): string {
+/** `5 since Fri 02:00: 1 completed, 1 failed, 1 not started, 1 running, 1 unknown` */
+export function countLine(reports: readonly RunOrTriggerReport[], { style, nowMs }: View): string {
   const states = reports.map((report) => stateOf(report, nowMs));
   const words = states.map(({ word }) => style.line(word).toLowerCase().replaceAll('_', ' '));
   const counts = [...new Set(words)]
     .sort()
     .map((word) => `${words.filter((each) => each === word).length} ${word}`);
   const starts = states.flatMap(({ startedAtMs }) => startedAtMs ?? []);
-  const since = starts.length > 0 ? ` since ${dayName(Math.min(...starts), nowMs)}` : '';
-  return `${reports.length}${since.replace('since today', 'today')}: ${counts.join(', ')}\n`;
+  const since = starts.length > 0 ? ` since ${style.time(Math.min(...starts), nowMs)}` : '';
+  return `${reports.length}${since}: ${counts.join(', ')}\n`;
 }

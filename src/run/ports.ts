@@ -51,6 +51,8 @@ export interface TriggerJournal {
     options: { why: Failure; isListed: boolean },
   ): Promise<void>;
   appendAccepted(trigger: Trigger, executionId: string): Promise<void>;
+  /** Somebody has been told what to look for. */
+  appendReported(trigger: Trigger, sentIds: readonly string[]): void;
   appendStatus(run: Run, status: RunStatus, reason?: string): void;
   /** Reads what has been written since, too. Undefined if the journal can't be read. */
   look(trigger: Trigger): Promise<TriggerLook | undefined>;
@@ -62,10 +64,10 @@ export type RunEvent =
   /** The run is about to be followed. `usualMs`: how long its automation usually takes. */
   | { type: 'following'; run: Run; usualMs?: number }
   | { type: 'status'; run: Run; status: RunStatus }
-  /** An attempt failed and is made again after the delay. `silentMs`: how long there was no valid answer. */
-  | { type: 'retry'; automation: Automation; failure: Failure; silentMs: number; delayMs: number }
+  /** An attempt failed and is made again. `silentMs`: how long there was no valid answer. */
+  | { type: 'retry'; automation: Automation; failure: Failure; silentMs: number }
   /** `--if-active wait` */
-  | { type: 'waiting'; automation: Automation; delayMs: number }
+  | { type: 'waiting'; automation: Automation }
   /** Dropped by `--quiet`. */
   | { type: 'note'; text: string }
   /** Also in the `warnings` of documents, for the automation that it concerns. */

@@ -1,5 +1,6 @@
 import type { ExitName } from './exit-codes.ts';
 import { type Failure, rowOf } from './failure.ts';
+import type { Trigger } from './ports.ts';
 import {
   type Automation,
   exitNameOfStatus,
@@ -15,15 +16,15 @@ interface ReportFacts {
   automation: Automation;
   executionId?: string;
   /** Of `trigger` and `recover`. */
-  trigger?: { started: Started; idempotencyKey: string; isKeyGiven: boolean };
+  trigger?: Omit<Trigger, 'automation'> & { started: Started };
   /** False: the command exits with 0 whatever came of the run (`list`, `status`). */
   decidesExitCode?: boolean;
-  /** The status that the journal has, if the service couldn't be asked, and how old it is. */
-  recorded?: { status: RunStatus; ageMs: number };
+  /** The last one that is known. */
+  status?: RunStatus;
+  /** Its status is that old: the journal has it, because the service couldn't be asked. */
+  statusAgeMs?: number;
   /** When it was first sent or seen, by the journal, in milliseconds since 1970. */
   atMs?: number;
-  /** The error of a run that failed, by the journal: one line. */
-  reason?: string;
   /** The automation's name, as an argument, means this run. */
   isLastRun?: boolean;
 }
@@ -32,13 +33,14 @@ interface ReportFacts {
 export interface RunReport extends ReportFacts {
   kind: 'run';
   executionId: string;
-  status?: RunStatus;
   /** The response to the trigger, as the service sent it. */
   document?: JsonObject;
   /** Absent if it wasn't asked for or couldn't be read. */
   result?: RunResult;
   /** Why the result couldn't be read. */
   resultFailure?: Failure;
+  /** The error of a run that failed, by the journal: one line. */
+  reason?: string;
   /** How long a run of this automation usually takes. */
   usualMs?: number;
 }
@@ -48,8 +50,6 @@ export interface StoppedReport extends ReportFacts {
   kind: 'stopped';
   executionId: string;
   failure: Failure;
-  /** The last one that the service gave. */
-  status?: RunStatus;
 }
 
 /** A trigger surely started no run. */
@@ -71,12 +71,13 @@ export interface UnknownReport extends ReportFacts {
   tookMs?: number;
   /** False: the journal couldn't be written, so `recover` won't find it. */
   isRecorded?: boolean;
-  /** `recover` doesn't send it, for this reason (one clause). */
+  /** Why it isn't sent again (one clause). */
   notSentBecause?: string;
-  /** False: the next `recover` doesn't send it. */
-  isRecoverable?: boolean;
-  /** If it isn't recoverable: the trigger may be typed with its key. */
-  isRepeatable?: boolean;
+  /**
+   * What helps, if the next `recover` doesn't send it: to look in the service, and with `repeat`
+   * also to type the trigger with its key.
+   */
+  remedy?: 'look' | 'repeat';
 }
 
 /** The run's status or result couldn't be read. */

@@ -1,24 +1,25 @@
 import { type Answer, type Failure, failure } from './failure.ts';
 import type { Ports } from './ports.ts';
+import type { Automation } from './run.ts';
 
 export interface RetryOptions {
+  /** What the request is about. */
+  automation: Automation;
   /** How long to go on without a valid answer. */
   patienceMs: number;
-  /** Until when, by `clock.elapsedMs`. */
-  deadlineMs: number;
+  /** Until when, by `clock.elapsedMs`; if absent, for as long as the patience lasts. */
+  deadlineMs?: number | undefined;
   mayRetry(failure: Failure): boolean;
   /** Costs no patience, because an outage doesn't end a watch. */
   isFree?(failure: Failure): boolean;
   /** Asked before each attempt. */
   mayAttempt?(): boolean;
-  /** `silentMs`: how long there was no valid answer. */
-  onRetry(failure: Failure, times: { silentMs: number; delayMs: number }): void;
 }
 
 const firstBackoffMs = 1000;
 const maxBackoffMs = 30_000;
 /** No more of a `Retry-After` is waited for once a run is followed. */
-const maxRetryAfterMs = 600_000;
+export const maxRetryAfterMs = 600_000;
 /**
  * What is kept of the patience for a last attempt. With less, a connection that is refused at once
  * would be tried in a busy loop.
@@ -33,9 +34,15 @@ const lastAttemptMs = 1000;
 export async function retry<T>(
   attempt: (timeoutMs: number) => Promise<Answer<T>>,
   options: RetryOptions,
-  { clock, random, signal, requestTimeoutMs, turn }: Ports,
+  { clock, random, signal, requestTimeoutMs, turn, emit }: Ports,
 ): Promise<Answer<T>> {
-  const { patienceMs, deadlineMs, mayRetry, mayAttempt, onRetry } = options;
+  const {
+    automation,
+    patienceMs,
+    deadlineMs = Number.POSITIVE_INFINITY,
+    mayRetry,
+    mayAttempt,
+  } = options;
   let spareMs = patienceMs;
   let silentMs = 0;
   let answer: Answer<T> = { ok: false, failure: failure('out_of_time') };
@@ -58,19 +65,16 @@ export async function retry<T>(
     const leftMs = deadlineMs - clock.elapsedMs();
     const pause = pauseAfter(failed, failures, { isFree, spareMs, leftMs, random });
     if (!pause) return answer;
-    onRetry(failed, { silentMs, delayMs: pause.delayMs });
-    await clock.sleep(pause.delayMs, signal);
-    if (pause.isLast) return { ok: false, failure: after(pause.delayMs, failed) };
-    silentMs += pause.delayMs;
-    if (!isFree) spareMs -= pause.delayMs;
+    const { delayMs, isLast } = pause;
+    emit({ type: 'retry', automation, failure: failed, silentMs });
+    await clock.sleep(delayMs, signal);
+    const { retryAfterMs = 0 } = failed;
+    // Some of it has passed.
+    if (isLast) return { ok: false, failure: { ...failed, retryAfterMs: retryAfterMs - delayMs } };
+    silentMs += delayMs;
+    if (!isFree) spareMs -= delayMs;
   }
 }
-
-/** The failure once some of its `Retry-After` has passed. */
-const after = (ms: number, { retryAfterMs = 0, ...facts }: Failure): Failure => ({
-  ...facts,
-  retryAfterMs: retryAfterMs - ms,
-});
 
 interface Limits {
   isFree: boolean;

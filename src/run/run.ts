@@ -2,6 +2,9 @@ import type { ExitName } from './exit-codes.ts';
 
 export type JsonObject = Record<string, unknown>;
 
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** A named sequence of steps in a project. The project is a UUID in lower case. */
 export interface Automation {
   projectId: string;
@@ -12,6 +15,8 @@ export interface Run {
   automation: Automation;
   /** A UUID in lower case. */
   executionId: string;
+  /** The automation's name, as an argument, means this run. */
+  isLastRun?: boolean;
 }
 
 /** What the service said of a run at one moment. */

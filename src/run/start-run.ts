@@ -42,7 +42,7 @@ export async function startRun(
 
     const delayMs = waitMs(report.failure, tries, deadlineMs - clock.elapsedMs(), options);
     if (delayMs === undefined) return report;
-    ports.emit({ type: 'waiting', automation: trigger.automation, delayMs });
+    ports.emit({ type: 'waiting', automation: trigger.automation });
     await clock.sleep(delayMs, signal);
     if (signal.aborted) return { ...report, failure: failure('interrupted') };
     repeats = false; // it was refused, so it is unknown no more
@@ -78,14 +78,13 @@ async function sendTrigger(
   ports: Ports,
 ): Promise<StartReport> {
   const { automation, isKeyGiven } = trigger;
+  const { patienceMs, deadlineMs, areKeysIgnored } = options;
   const { journal, clock, service, signal } = ports;
   // Only of a key that this command minted it is sure that this command started the run.
   const started = isKeyGiven || repeats ? 'unknown' : 'yes';
   const startedMs = clock.elapsedMs();
   const { sentId, isWritten } = await journal.appendSent(trigger, { repeats });
-  const settled = repeats
-    ? await lookBeforeRepeating(trigger, sentId, isWritten, ports)
-    : undefined;
+  const settled = repeats && (await lookBeforeRepeating(trigger, sentId, isWritten, ports));
   if (settled) return settled;
 
   let attempts = 0;
@@ -100,13 +99,12 @@ async function sendTrigger(
       return attempt;
     },
     {
-      patienceMs: options.patienceMs,
-      deadlineMs: options.deadlineMs,
-      mayRetry: (failed) => rowOf(failed).retry && !(options.areKeysIgnored && firstUnknown),
+      automation,
+      patienceMs,
+      deadlineMs,
+      mayRetry: (failed) => rowOf(failed).retry && !(areKeysIgnored && firstUnknown),
       // Services forget an idempotency key after a day.
       mayAttempt: () => Math.abs(clock.nowMs() - firstSentMs) <= dayMs,
-      onRetry: (failed, times) =>
-        ports.emit({ type: 'retry', automation, failure: failed, ...times }),
     },
     ports,
   );
@@ -125,12 +123,15 @@ async function sendTrigger(
   const look = await journal.look(trigger);
   if (look?.executionId) return runReport(trigger, look.executionId, started);
   const mayBeOpen = look ? look.openSents.length > 0 : isWritten || isKeyGiven;
-  if (!firstUnknown && !mayBeOpen) {
-    return { kind: 'not_started', automation, trigger: facts(trigger, 'no'), failure: last };
-  }
-  const tookMs = clock.elapsedMs() - startedMs;
-  const unknown = unknownReport(trigger, firstUnknown ?? responseLost);
-  return { ...unknown, last, attempts, tookMs, isRecorded: isWritten };
+  if (!firstUnknown && !mayBeOpen) return notStartedReport(trigger, last);
+  return {
+    ...unknownReport(trigger, firstUnknown),
+    ...(areKeysIgnored && keysIgnored),
+    last,
+    attempts,
+    tookMs: clock.elapsedMs() - startedMs,
+    isRecorded: isWritten,
+  };
 }
 
 /** A repetition is only sent if it is on disk, and if the trigger was still unknown before it. */
@@ -140,37 +141,41 @@ async function lookBeforeRepeating(
   isWritten: boolean,
   { journal }: Ports,
 ): Promise<StartReport | undefined> {
-  const { automation } = trigger;
   const look = isWritten ? await journal.look(trigger) : undefined;
   if (!look) {
     const reason = "the journal can't be written, so it isn't sent again";
-    return { ...unknownReport(trigger, responseLost), last: failure('not_repeated', { reason }) };
+    return { ...unknownReport(trigger), last: failure('not_repeated', { reason }) };
   }
   if (look.executionId) return runReport(trigger, look.executionId, 'no');
   if (look.openSents.includes(sentId)) return undefined;
-  const report = { automation, trigger: facts(trigger, 'no'), failure: failure('not_repeated') };
-  return { kind: 'not_started', ...report };
+  return notStartedReport(trigger, failure('not_repeated'));
 }
 
-/** Why a trigger is unknown of which only the journal tells. */
-export const responseLost = failure('no_response', { reason: 'its response was lost' });
+/** Nobody knows what would come of sending it again. */
+export const keysIgnored = {
+  notSentBecause: 'idempotency keys are ignored',
+  remedy: 'look',
+} as const;
 
-const facts = ({ idempotencyKey, isKeyGiven }: Trigger, started: Started) => ({
-  started,
-  idempotencyKey,
-  isKeyGiven,
+const about = ({ automation, idempotencyKey, isKeyGiven }: Trigger, started: Started) => ({
+  automation,
+  trigger: { started, idempotencyKey, isKeyGiven },
 });
 
-const runReport = (trigger: Trigger, executionId: string, started: Started): RunReport => ({
+export const runReport = (trigger: Trigger, executionId: string, started: Started): RunReport => ({
   kind: 'run',
-  automation: trigger.automation,
+  ...about(trigger, started),
   executionId,
-  trigger: facts(trigger, started),
 });
 
-export const unknownReport = (trigger: Trigger, why: Failure): UnknownReport => ({
-  kind: 'unknown',
-  automation: trigger.automation,
-  trigger: facts(trigger, 'unknown'),
+const notStartedReport = (trigger: Trigger, why: Failure): NotStartedReport => ({
+  kind: 'not_started',
+  ...about(trigger, 'no'),
   failure: why,
 });
+
+/** Without a failure if only the journal tells of the trigger. */
+export const unknownReport = (
+  trigger: Trigger,
+  why = failure('no_response', { reason: 'its response was lost' }),
+): UnknownReport => ({ kind: 'unknown', ...about(trigger, 'unknown'), failure: why });

@@ -1,8 +1,13 @@
 import { type Failure, failure, rowOf } from './failure.ts';
 import type { Ports } from './ports.ts';
-import { decidingStatus, type RunReport, type StoppedReport } from './report.ts';
-import { retry } from './retry.ts';
-import type { Run, RunResult, RunStatus } from './run.ts';
+import {
+  decidingStatus,
+  type RunReport,
+  type StoppedReport,
+  type UnreadableReport,
+} from './report.ts';
+import { maxRetryAfterMs, retry } from './retry.ts';
+import type { Run, RunStatus } from './run.ts';
 
 export interface WatchOptions {
   /** How long to go on without a valid answer. */
@@ -19,9 +24,11 @@ export interface WatchOptions {
   isRecorded: boolean;
 }
 
+/** Of one question. Without a deadline the patience alone limits it. */
+type Limits = Pick<WatchOptions, 'patienceMs'> & Partial<WatchOptions>;
+
 const minGapMs = 3000;
 const maxGapMs = 15_000;
-const maxRetryAfterMs = 600_000;
 
 /** Polls a run until it reaches a final status, then reads its result. */
 export async function watchRun(
@@ -29,7 +36,8 @@ export async function watchRun(
   options: WatchOptions,
   ports: Ports,
 ): Promise<RunReport | StoppedReport> {
-  const { clock, signal, journal } = ports;
+  const { clock, signal } = ports;
+  const { deadlineMs, intervalMs } = options;
   const stopped = (why: Failure): StoppedReport => ({
     kind: 'stopped',
     ...run,
@@ -43,12 +51,11 @@ export async function watchRun(
     if (!answer.ok) return stopped(answer.failure);
     isHeard = true;
     status = answer.value;
-    journal.appendStatus(run, status);
     ports.emit({ type: 'status', run, status });
     if (status.isFinal) return readResult(run, status, options, ports);
 
-    const leftMs = options.deadlineMs - clock.elapsedMs();
-    const gapMs = pollGapMs(status, options.intervalMs, clock.nowMs());
+    const leftMs = deadlineMs - clock.elapsedMs();
+    const gapMs = intervalMs ?? pollGapMs(status, clock.nowMs());
     const askedMs = Math.min(status.retryAfterMs ?? 0, maxRetryAfterMs);
     if (leftMs <= 0) return stopped(failure('timeout'));
     await clock.sleep(Math.min(Math.max(gapMs, askedMs), leftMs), signal);
@@ -56,79 +63,76 @@ export async function watchRun(
   }
 }
 
-/** One valid answer. After the first one, an outage ends nothing. */
-async function poll(run: Run, isHeard: boolean, options: WatchOptions, ports: Ports) {
-  const { patienceMs, isPatienceGiven, deadlineMs, isRecorded } = options;
+/**
+ * Gaps in proportion to the run's age notice its end late by at most that proportion, with few
+ * requests (docs/service.md).
+ */
+function pollGapMs({ startedAtMs }: RunStatus, nowMs: number): number {
+  const ageMs = nowMs - (startedAtMs ?? nowMs);
+  return Math.min(Math.max(0.05 * ageMs, minGapMs), maxGapMs);
+}
+
+/** One valid answer, which is recorded. After the first one, an outage ends nothing. */
+async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
+  const { patienceMs, deadlineMs, isPatienceGiven = false, isRecorded = false } = limits;
+  const { service, clock, journal } = ports;
+  const { automation } = run;
   const mayRetry = (failed: Failure) =>
     isHeard || rowOf(failed).retry || (isRecorded && failed.kind === 'not_found');
+  const isFree = (failed: Failure) => isHeard && rowOf(failed).retry && !isPatienceGiven;
   const answer = await retry(
-    (timeoutMs) => ports.service.status(run, timeoutMs),
-    {
-      patienceMs,
-      deadlineMs,
-      mayRetry,
-      isFree: (failed) => isHeard && rowOf(failed).retry && !isPatienceGiven,
-      onRetry: (failed, times) =>
-        ports.emit({ type: 'retry', automation: run.automation, failure: failed, ...times }),
-    },
+    (timeoutMs) => service.status(run, timeoutMs),
+    { automation, patienceMs, deadlineMs, mayRetry, isFree },
     ports,
   );
-  const hasExpired = ports.clock.elapsedMs() >= deadlineMs;
+  if (answer.ok) journal.appendStatus(run, answer.value);
+  const hasExpired = deadlineMs !== undefined && clock.elapsedMs() >= deadlineMs;
   if (answer.ok || !hasExpired || !mayRetry(answer.failure)) return answer;
   return { ok: false as const, failure: failure('timeout') };
+}
+
+/** The current status, within the patience. */
+export async function readStatus(
+  run: Run,
+  patienceMs: number,
+  ports: Ports,
+): Promise<RunReport | UnreadableReport> {
+  const answer = await poll(run, false, { patienceMs }, ports);
+  return answer.ok
+    ? { kind: 'run', ...run, status: answer.value }
+    : { kind: 'unreadable', ...run, failure: answer.failure };
 }
 
 /** Once final, always final: whatever the result is, the run has finished. */
 export async function readResult(
   run: Run,
   status: RunStatus,
-  { patienceMs, deadlineMs }: Pick<WatchOptions, 'patienceMs' | 'deadlineMs'>,
+  { patienceMs, deadlineMs }: Limits,
   ports: Ports,
 ): Promise<RunReport> {
+  const { service, journal, signal, emit } = ports;
+  const { automation } = run;
   const report: RunReport = { kind: 'run', ...run, status };
   const answer = await retry(
     async (timeoutMs) => {
-      const attempt = await ports.service.result(run, timeoutMs);
+      const attempt = await service.result(run, timeoutMs);
       if (!attempt.ok || attempt.value.isFinal) return attempt;
       const reason = `the run is ${status.status}, but its result still says ${attempt.value.status}`;
       return { ok: false as const, failure: failure('in_progress', { reason }) };
     },
-    {
-      patienceMs,
-      deadlineMs,
-      mayRetry: () => true,
-      onRetry: (failed, times) =>
-        ports.emit({ type: 'retry', automation: run.automation, failure: failed, ...times }),
-    },
+    { automation, patienceMs, deadlineMs, mayRetry: () => true },
     ports,
   );
-  const isCutShort = !answer.ok && ports.signal.aborted;
-  if (isCutShort) return { ...report, resultFailure: failure('interrupted') };
-  if (!answer.ok) return { ...report, resultFailure: answer.failure };
-  return withResult({ ...report, result: answer.value }, answer.value, ports);
-}
-
-function withResult(report: RunReport, result: RunResult, { journal, emit }: Ports): RunReport {
-  const { automation, executionId, status } = report;
-  if (status && status.status !== result.status) {
+  if (!answer.ok) {
+    const resultFailure = signal.aborted ? failure('interrupted') : answer.failure;
+    return { ...report, resultFailure };
+  }
+  const result = answer.value;
+  if (status.status !== result.status) {
     const text = `the status of ${automation.name} is ${status.status}, but its result says ${result.status}`;
     emit({ type: 'warning', automation, text });
   }
-  const decided = decidingStatus(report);
-  if (decided) journal.appendStatus({ automation, executionId }, decided, result.error?.message);
-  return report;
-}
-
-/**
- * Gaps in proportion to the run's age notice its end late by at most that proportion, with few
- * requests (docs/service.md).
- */
-function pollGapMs(
-  { startedAtMs }: RunStatus,
-  intervalMs: number | undefined,
-  nowMs: number,
-): number {
-  if (intervalMs !== undefined) return intervalMs;
-  const ageMs = nowMs - (startedAtMs ?? nowMs);
-  return Math.min(Math.max(0.05 * ageMs, minGapMs), maxGapMs);
+  const complete = { ...report, result };
+  journal.appendStatus(run, decidingStatus(complete) ?? status, result.error?.message);
+  return complete;
 }

@@ -1,169 +1,111 @@
-import { setMaxListeners } from 'node:events';
-import type { Dispatcher, Pool } from 'undici';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type Answer, type Failure, failure } from '../run/failure.ts';
-import { connectFailure, lostFailure } from './connection-failure.ts';
-import { openPool } from './connections.ts';
+import { openConnection, tlsReason } from './connection.ts';
 import type { HttpProxy } from './proxy.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'POST';
+  origin: URL;
+  proxy?: HttpProxy;
   /** From the root of the origin, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
   /** From connecting to the last byte of the response. */
   timeoutMs: number;
-  /** The response may be long. It may take longer than `timeoutMs` as long as it keeps coming. */
+  /** A response that keeps coming may take longer than `timeoutMs`. */
   isLong?: boolean;
 }
 
-/** Names are in lower case. A repeated header is an array. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+/** By name in lower case. A header may come several times. */
+export type Headers = Readonly<Record<string, string[] | undefined>>;
 
 export interface HttpResponse {
   status: number;
+  /** Such as `Not Found`. */
+  phrase: string;
   headers: Headers;
   text: string;
 }
 
-const maxMiB = 1;
-const maxLongMiB = 256;
-
-export const valuesOf = (headers: Headers, name: string): string[] => [headers[name] ?? []].flat();
-
-/**
- * Sends requests to one origin, directly or through a proxy, and follows no redirect. `send` never
- * rejects, and ends at once when the signal aborts; `close` closes the connections.
- */
-export function createHttpClient(
-  origin: string,
-  proxy: HttpProxy | undefined,
-  signal: AbortSignal,
-) {
-  const closing = new AbortController();
-  // Each request listens to the one, and each connection to the other.
-  setMaxListeners(0, signal, closing.signal);
-  let shared: Promise<Pool> | undefined;
-
-  /** All GETs share connections, which are renewed after a failure. */
-  async function get(request: HttpRequest): Promise<Answer<HttpResponse>> {
-    shared ??= openPool(origin, proxy, closing.signal);
-    const pool = shared;
-    const answer = await exchange(pool, origin, request, signal);
-    const hasFailed = !answer.ok || answer.value.status >= 500;
-    if (hasFailed && pool === shared) {
-      shared = undefined;
-      pool.then((old) => old.close()).catch(() => {});
-    }
-    return answer;
-  }
-
-  /**
-   * Each POST has a connection of its own. A service may close one that was kept just when the
-   * request is written, and nobody would know whether it was read.
-   */
-  async function post(request: HttpRequest): Promise<Answer<HttpResponse>> {
-    const ending = new AbortController();
-    const pool = openPool(origin, proxy, ending.signal);
-    const answer = await exchange(pool, origin, request, signal);
-    ending.abort();
-    return answer;
-  }
-
-  return {
-    send: (request: HttpRequest) => (request.method === 'GET' ? get(request) : post(request)),
-    close: () => closing.abort(),
-  };
-}
-
 /** How far a request has got. */
 interface Progress {
-  isOver: boolean;
   isWritten: boolean;
-  head?: Omit<HttpResponse, 'text'>;
-  controller?: Dispatcher.DispatchController;
-  end(result: HttpResponse | Failure): void;
+  /** Of the response, once its head has come. */
+  httpStatus?: number;
 }
 
-const requestIsOver = new Error('the request is over');
+/** Gateways add cookies of more than the 16 KB that Node allows (nodejs/node#47246). */
+const maxHeaderSize = 256 * 1024;
+const maxMiB = 256;
 
 /**
- * Makes one request. Its limits are kept here, because undici notices neither a deadline nor a
- * signal while it connects.
+ * Sends one request, and follows no redirect. Never rejects, and ends at once when the signal
+ * aborts. Each request has a connection of its own: a service may close one that was kept just when
+ * the next request is written, and nobody would know whether that was read.
  */
-function exchange(
-  pool: Promise<Pool>,
-  origin: string,
+export async function send(
   request: HttpRequest,
   signal: AbortSignal,
 ): Promise<Answer<HttpResponse>> {
-  const { method, path, headers, body, timeoutMs, isLong } = request;
-  return new Promise((resolve) => {
-    const progress: Progress = {
-      isOver: false,
-      isWritten: false,
-      end(result) {
-        if (progress.isOver) return;
-        progress.isOver = true;
-        clearTimeout(timer);
-        signal.removeEventListener('abort', interrupt);
-        progress.controller?.abort(requestIsOver);
-        const httpStatus = progress.head?.status;
-        if ('kind' in result) resolve({ ok: false, failure: { ...result, httpStatus } });
-        else resolve({ ok: true, value: result });
-      },
-    };
-    const interrupt = () => progress.end(interruption(request, progress));
-    const expire = () => progress.end(timeoutFailure(timeoutMs, progress));
-    // When the process was stopped for a while, its timers run before its sockets are read.
-    const timer = setTimeout(() => setImmediate(expire), timeoutMs);
-    if (signal.aborted) return interrupt();
-    signal.addEventListener('abort', interrupt);
-
-    const onData = () => isLong && timer.refresh();
-    const receiver = responseReceiver(progress, isLong ? maxLongMiB : maxMiB, onData);
-    pool
-      .then((opened) => opened.dispatch({ origin, method, path, headers, body }, receiver))
-      .catch((error) => progress.end(connectFailure(error)));
-  });
+  const progress: Progress = { isWritten: false };
+  // Aborts with the failure of a request that has to end, and closes its connection.
+  const ending = new AbortController();
+  const interrupt = () => ending.abort(interruption(request, progress));
+  const expire = () => ending.abort(timeoutFailure(request, progress));
+  // When the process was stopped for a while, its timers run before its sockets are read.
+  const timer = setTimeout(() => setImmediate(expire), request.timeoutMs);
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  try {
+    return await exchange(request, progress, ending, timer);
+  } catch (error) {
+    const isEnded = ending.signal.aborted;
+    const why: Failure = isEnded ? ending.signal.reason : lostFailure(error as Error, progress);
+    return { ok: false, failure: { ...why, httpStatus: progress.httpStatus } };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', interrupt);
+    ending.abort();
+  }
 }
 
-/** What undici calls while a request goes on. */
-function responseReceiver(
+/** Throws if the request has to end, or its connection breaks. */
+async function exchange(
+  { origin, proxy, method, path, headers, body, isLong }: HttpRequest,
   progress: Progress,
-  maxMebibytes: number,
-  onData: () => void,
-): Dispatcher.DispatchHandler {
+  ending: AbortController,
+  timer: NodeJS.Timeout,
+): Promise<Answer<HttpResponse>> {
+  const { request } = await import('node:http');
+  const { signal } = ending;
+  const connection = await openConnection(origin, proxy, signal);
+  signal.throwIfAborted();
+  if (!connection.ok) return connection;
+
+  const createConnection = () => connection.value;
+  const outgoing = request({ createConnection, method, path, headers, maxHeaderSize });
+  progress.isWritten = true;
+  // `once` hears of an error only before the response.
+  outgoing.on('error', () => {}).end(body);
+  const [incoming] = (await once(outgoing, 'response', { signal })) as [IncomingMessage];
+  const { statusCode: status = 0, statusMessage: phrase = '' } = incoming;
+  progress.httpStatus = status;
+
   const chunks: Buffer[] = [];
   let size = 0;
-  return {
-    // This comes right before the first byte is written, also if the request is over by then.
-    onRequestStart(controller) {
-      progress.controller = controller;
-      if (progress.isOver) controller.abort(requestIsOver);
-      else progress.isWritten = true;
-    },
-    onResponseStart(_controller, status, headers) {
-      if (status >= 200) progress.head = { status, headers };
-    },
-    onResponseData(_controller, chunk) {
-      onData();
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= maxMebibytes * 1024 * 1024) return;
-      const reason = `the response is longer than ${maxMebibytes} MiB`;
-      progress.end(failure('invalid_response', { reason }));
-    },
-    onResponseEnd() {
-      // Without the byte order mark, which JSON.parse refuses.
-      const text = new TextDecoder().decode(Buffer.concat(chunks));
-      if (progress.head) progress.end({ ...progress.head, text });
-    },
-    onResponseError(_controller, error) {
-      const { isWritten, head } = progress;
-      progress.end(isWritten ? lostFailure(error, head !== undefined) : connectFailure(error));
-    },
-  };
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    if (isLong) timer.refresh();
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= maxMiB * 1024 * 1024) continue;
+    const reason = `the response is longer than ${maxMiB} MiB`;
+    ending.abort(failure('invalid_response', { reason }));
+  }
+  // Without the byte order mark, which JSON.parse refuses.
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  return { ok: true, value: { status, phrase, headers: incoming.headersDistinct, text } };
 }
 
 /** Only a POST that was written may have done something. */
@@ -172,9 +114,23 @@ const interruption = ({ method }: HttpRequest, { isWritten }: Progress): Failure
     ? failure('no_response', { reason: 'there was no response yet' })
     : failure('interrupted');
 
-function timeoutFailure(timeoutMs: number, { isWritten, head }: Progress): Failure {
+function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: Progress): Failure {
   const limit = `within ${timeoutMs / 1000}s`;
   if (!isWritten) return failure('unreachable', { reason: `nobody answered ${limit}` });
-  const reason = head ? `no complete response ${limit}` : `no response ${limit}`;
-  return failure('no_response', { reason });
+  return failure('no_response', { reason: `no ${httpStatus ? 'complete ' : ''}response ${limit}` });
+}
+
+/** The failure of a request that was written, in full or in part. */
+function lostFailure(
+  { code = '', message }: NodeJS.ErrnoException,
+  { httpStatus }: Progress,
+): Failure {
+  if (code.startsWith('HPE_')) {
+    return failure('invalid_response', { reason: `the response isn't HTTP (${code})` });
+  }
+  const where = httpStatus ? 'in the middle of' : 'before';
+  // A server that speaks TLS 1.3 refuses a client's certificate only after the handshake.
+  const alert = tlsReason(message);
+  const reason = `the connection broke ${where} the response${alert ? ` (${alert})` : ''}`;
+  return failure('connection_lost', { reason });
 }

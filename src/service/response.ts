@@ -4,12 +4,11 @@ import {
   type FailureKind,
   failure,
   failureTable,
+  rowOf,
 } from '../run/failure.ts';
-import type { JsonObject } from '../run/run.ts';
-import { isJsonObject } from './documents.ts';
+import { isJsonObject, type JsonObject } from '../run/run.ts';
 import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
-import type { HttpResponse } from './http.ts';
-import { retryAfterMs } from './retry-after.ts';
+import type { Headers, HttpResponse } from './http.ts';
 
 export interface Reading<T> {
   /** Of a trigger, every 2xx is a success; of other requests, 200 alone. */
@@ -27,29 +26,27 @@ interface ErrorResponse extends ErrorBody {
   hasRetryAfter: boolean;
 }
 
-/** What an error response means. The first row that fits decides. */
+/** What an error response means. The first row that fits decides, else it is `rejected`. */
 // biome-ignore format: a table
 const rows: [FailureKind, (response: ErrorResponse) => boolean][] = [
   ['redirected',       ({ status }) => status < 400],
   // Firewalls and login pages answer in place of the service.
-  ['invalid_response', ({ status, isHtml }) => isOneOf(status, 401, 403) && isHtml],
+  ['invalid_response', ({ status, isHtml }) => [401, 403].includes(status) && isHtml],
   ['server_error',     ({ status }) => status >= 500],
   ['no_response',      ({ status }) => status === 408],
   ['in_progress',      ({ status }) => status === 425],
   ['already_active',   ({ isTrigger, isRunAlreadyActive }) => isTrigger && isRunAlreadyActive],
   // GitHub and others limit the rate with a 403.
   ['rate_limited',     ({ status, hasRetryAfter }) => status === 429 || (status === 403 && hasRetryAfter)],
-  ['unauthorized',     ({ status }) => isOneOf(status, 401, 403)],
+  ['unauthorized',     ({ status }) => [401, 403].includes(status)],
   ['no_credits',       ({ status }) => status === 402],
   ['in_progress',      ({ status }) => status === 409],
-  ['not_found',        ({ status, code }) => isOneOf(status, 404, 410) || notFoundCode.test(code ?? '')],
+  ['not_found',        ({ status, code }) => [404, 410].includes(status) || notFoundCode.test(code ?? '')],
   ['not_found',        ({ status, isTrigger, isJson }) => status === 422 && !isTrigger && isJson],
-  ['rejected',         () => true],
 ];
 
-const isOneOf = (status: number, ...statuses: number[]) => statuses.includes(status);
-/** `notFound`, `NOT_FOUND`, `execution_not_found`, `NotFoundException` */
-const notFoundCode = /not[_-]?found(error|exception)?$/i;
+/** `notFound`, `NOT_FOUND`, `ExecutionNotFoundException` */
+const notFoundCode = /not[_-]?found/i;
 
 /** Where the service's words are said, too, or alone. Elsewhere its code says it all. */
 const wordsAfter: readonly FailureKind[] = ['unauthorized', 'server_error', 'no_response'];
@@ -62,12 +59,10 @@ export function answerOf<T extends object>(response: HttpResponse, reading: Read
   const requestId = Object.keys(headers).find((name) => requestIdHeader.test(name));
   const facts = {
     httpStatus: status,
-    requestId: requestId && scrub(String(headers[requestId])).slice(0, 200),
+    requestId: requestId && scrub(`${headers[requestId]}`).slice(0, 200),
     retryAfterMs: retryAfterMs(headers, nowMs),
   };
-  if (status < 200 || status > 299) {
-    return { ok: false, failure: { ...errorOf(response, reading), ...facts } };
-  }
+  if (status >= 300) return { ok: false, failure: { ...errorOf(response, reading), ...facts } };
   const value = readSuccess(response, reading, facts.retryAfterMs);
   if (typeof value !== 'string') return { ok: true, value };
   return { ok: false, failure: failure('invalid_response', { reason: value, ...facts }) };
@@ -108,7 +103,28 @@ const reasonOfPage = ({ message }: ErrorBody) =>
   `the response is an HTML page${message ? ` ("${message}")` : ''}, and may not come from the service`;
 
 /** The service answered in JSON, and refused something else than the API key. */
-export function isJsonRefusal({ kind, httpStatus }: Failure, response?: HttpResponse): boolean {
-  const isRefusal = ['not_found', 'rejected', 'no_credits', 'rate_limited'].includes(kind);
-  return isRefusal && httpStatus !== 403 && parseJson(response?.text ?? '') !== undefined;
+export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean =>
+  rowOf(failure).effect === 'none' &&
+  failure.kind !== 'unauthorized' &&
+  parseJson(text) !== undefined;
+
+/** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
+function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const sentMs = serviceTimeMs(headers) ?? nowMs;
+  const waits = (headers['retry-after'] ?? []).flatMap((value) => {
+    if (/^\d+$/.test(value)) return Number(value) * 1000;
+    const untilMs = parseHttpDate(value);
+    return untilMs === undefined ? [] : Math.max(0, untilMs - sentMs);
+  });
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}
+
+/** The `Date` header, in milliseconds since 1970. */
+export const serviceTimeMs = (headers: Headers): number | undefined =>
+  parseHttpDate(headers.date?.[0] ?? '');
+
+/** A date as in RFC 9110 §5.6.7, because `Date.parse` alone takes "5" for a day in 2001. */
+function parseHttpDate(text: string): number | undefined {
+  const ms = /^[A-Z][a-z]+, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,12 +1,13 @@
-import { type Answer, type Failure, failure } from '../run/failure.ts';
-import type { Clock, Service } from '../run/ports.ts';
+import { setMaxListeners } from 'node:events';
+import type { Context } from '../context.ts';
+import { type Answer, failure } from '../run/failure.ts';
+import type { Service, StartedRun } from '../run/ports.ts';
 import type { Automation, JsonObject, Run, RunStatus } from '../run/run.ts';
 import { cleanLine } from '../text/clean.ts';
 import { readResult, readStarted, readStatus } from './documents.ts';
-import { createHttpClient, type Headers, type HttpRequest, type HttpResponse } from './http.ts';
+import { type HttpRequest, type HttpResponse, send } from './http.ts';
 import { proxyFor } from './proxy.ts';
-import { answerOf, isJsonRefusal } from './response.ts';
-import { serviceTimeMs } from './retry-after.ts';
+import { answerOf, isJsonRefusal, serviceTimeMs } from './response.ts';
 
 export interface ServiceOptions {
   /** Without a slash or `/v0` at its end. */
@@ -16,30 +17,26 @@ export interface ServiceOptions {
   /** The limit of requests that get no other. */
   requestTimeoutMs: number;
   userAgent: string;
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Pick<Clock, 'nowMs' | 'elapsedMs'>;
-  randomUuid(): string;
-  /** Ends all requests. */
-  signal: AbortSignal;
-  /** Hides secrets. */
-  scrub(text: string): string;
-  /** Takes a line for each request and each response. */
-  debug?(line: string): void;
 }
 
+/** What it needs of the world. The signal ends all requests. */
+type World = Pick<
+  Context,
+  'clock' | 'env' | 'flags' | 'randomUuid' | 'secrets' | 'signal' | 'stderr'
+>;
+
 export interface ServiceClient extends Service {
-  /** The discontinued endpoints. Ids are UUIDs in lower case, the answer is the document as sent. */
+  /** The discontinued endpoints. Ids are UUIDs in lower case. */
   agentTrigger(
     agentId: string,
     body: { message?: string; title?: string },
     idempotencyKey?: string,
-  ): Promise<Answer<JsonObject>>;
-  agentStatus(agentId: string, executionId: string): Promise<Answer<JsonObject>>;
+  ): Promise<Answer<StartedRun>>;
+  agentStatus(agentId: string, executionId: string): Promise<Answer<RunStatus>>;
   /** Whether the service answers and doesn't refuse the API key, and its clock (since 1970). */
   probe(): Promise<Answer<{ tookMs: number; serviceTimeMs?: number }>>;
   /** The API key that the next request sends. Rejects with the `Problem` of its source. */
   readApiKey(): Promise<string>;
-  close(): void;
 }
 
 /** What distinguishes one request from another. */
@@ -53,19 +50,21 @@ interface Call<T> {
   read(document: JsonObject, retryAfterMs?: number): T | string;
 }
 
-interface Exchange<T> {
-  answer: Answer<T>;
-  /** Absent if no complete one came. */
-  response?: HttpResponse;
-  tookMs?: number;
-}
-
 /** The service over HTTP. Throws a `Problem` if the environment names a proxy that can't be used. */
-export function createService(options: ServiceOptions): ServiceClient {
-  const { requestTimeoutMs, randomUuid, scrub } = options;
-  const { exchange, readApiKey, close } = createExchanger(options);
-  const request = async <T extends object>(call: Call<T>, timeoutMs = requestTimeoutMs) =>
-    (await exchange(call, timeoutMs)).answer;
+export function createService(options: ServiceOptions, world: World): ServiceClient {
+  const { requestTimeoutMs } = options;
+  const { clock, randomUuid, secrets } = world;
+  const { sendCall, readApiKey } = createSender(options, world);
+
+  function answerTo<T extends object>({ trigger, read }: Call<T>, response: HttpResponse) {
+    const isTrigger = trigger !== undefined;
+    return answerOf(response, { isTrigger, read, nowMs: clock.nowMs(), scrub: secrets.scrub });
+  }
+
+  async function request<T extends object>(call: Call<T>, timeoutMs = requestTimeoutMs) {
+    const sent = await sendCall(call, timeoutMs);
+    return sent.ok ? answerTo(call, sent.value) : sent;
+  }
 
   return {
     trigger(trigger, timeoutMs) {
@@ -74,31 +73,32 @@ export function createService(options: ServiceOptions): ServiceClient {
       const read = (document: JsonObject) => readStarted(document, trigger);
       return request({ path, trigger: { body: {}, idempotencyKey }, read }, timeoutMs);
     },
-    status: (run, timeoutMs) => request(statusCall(run), timeoutMs),
+    status: (run, timeoutMs) => request(statusCall(runPath(run), run.executionId), timeoutMs),
     result(run, timeoutMs) {
       const path = `${runPath(run)}/result`;
-      const read = (document: JsonObject) => readResult(document, run, scrub);
+      const read = (document: JsonObject) => readResult(document, run, secrets.scrub);
       return request({ path, isLong: true, read }, timeoutMs);
     },
     agentTrigger(agentId, body, idempotencyKey) {
       const path = `/agent/${agentId}/trigger`;
-      return request({ path, trigger: { body, idempotencyKey }, read: wholeIf(readStarted) });
+      const read = (document: JsonObject) => readStarted(document);
+      return request({ path, trigger: { body, idempotencyKey }, read });
     },
-    agentStatus(agentId, executionId) {
-      const path = `/agent/${agentId}/executions/${executionId}`;
-      const read = wholeIf((document) => readStatus(document, executionId));
-      return request({ path, read });
-    },
+    agentStatus: (agentId, executionId) =>
+      request(statusCall(`/agent/${agentId}/executions/${executionId}`, executionId)),
     async probe() {
       const automation = { projectId: randomUuid(), name: 'probe' };
-      const run = { automation, executionId: randomUuid() };
-      const { answer, response, tookMs = 0 } = await exchange(statusCall(run), requestTimeoutMs);
-      if (!answer.ok && !isJsonRefusal(answer.failure, response)) return answer;
-      const sentMs = response && serviceTimeMs(response.headers);
-      return { ok: true, value: { tookMs, serviceTimeMs: sentMs } };
+      const executionId = randomUuid();
+      const call = statusCall(runPath({ automation, executionId }), executionId);
+      const startedMs = clock.elapsedMs();
+      const sent = await sendCall(call, requestTimeoutMs);
+      if (!sent.ok) return sent;
+      const tookMs = Math.round(clock.elapsedMs() - startedMs);
+      const answer = answerTo(call, sent.value);
+      if (!answer.ok && !isJsonRefusal(answer.failure, sent.value)) return answer;
+      return { ok: true, value: { tookMs, serviceTimeMs: serviceTimeMs(sent.value.headers) } };
     },
     readApiKey,
-    close,
   };
 }
 
@@ -108,102 +108,76 @@ const automationPath = ({ projectId, name }: Automation): string =>
 const runPath = ({ automation, executionId }: Run): string =>
   `${automationPath(automation)}/executions/${executionId}`;
 
-const statusCall = (run: Run): Call<RunStatus> => ({
-  path: runPath(run),
-  read(document, retryAfterMs) {
-    const status = readStatus(document, run.executionId);
-    return typeof status === 'string' ? status : { ...status, retryAfterMs };
-  },
+const statusCall = (path: string, executionId: string): Call<RunStatus> => ({
+  path,
+  read: (document, retryAfterMs) => readStatus(document, executionId, retryAfterMs),
 });
 
-/** Reads the document as a whole, if `read` finds in it what was asked for. */
-const wholeIf = (read: (document: JsonObject) => object | string) => (document: JsonObject) => {
-  const value = read(document);
-  return typeof value === 'string' ? value : document;
-};
+/** Sends requests with the API key, and tells of them with `--debug`. */
+function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: World) {
+  const { clock, env, flags, signal, stderr } = world;
+  const origin = new URL(baseUrl);
+  const root = `${origin.pathname.replace(/\/$/, '')}/v0`;
+  const proxy = proxyFor(origin, env);
+  const debug = (line: string) => flags.debug && stderr.write(`${cleanLine(line)}\n`);
+  // Each request listens to it.
+  setMaxListeners(0, signal);
 
-/** Makes requests with the API key, and reads the responses. */
-function createExchanger(options: ServiceOptions) {
-  const { clock, signal, scrub, userAgent } = options;
-  const url = new URL(options.baseUrl);
-  const http = createHttpClient(url.origin, proxyFor(url, options.env), signal);
-  const apiKey = readOnce(options.apiKey);
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  const debug = (line: string) => options.debug?.(cleanLine(scrub(line)));
+  let reading: Promise<string> | undefined;
+  const readApiKey = () => {
+    reading ??= apiKey.read();
+    return reading;
+  };
 
-  async function exchange<T extends object>(
-    { path, trigger, isLong, read }: Call<T>,
+  async function sendCall(
+    { path, trigger, isLong }: Call<unknown>,
     timeoutMs: number,
-  ): Promise<Exchange<T>> {
-    const reading = apiKey.read();
-    const why = await Promise.race([reading.then(() => undefined, messageOf), aborted]);
-    if (signal.aborted) return failed(failure('interrupted'));
-    if (why !== undefined) return failed(failure('unauthorized', { reason: scrub(why) }));
-
+  ): Promise<Answer<HttpResponse>> {
+    const key = await readApiKey().catch((error: Error) => error);
+    if (typeof key !== 'string') {
+      reading = undefined;
+      if (signal.aborted) return { ok: false, failure: failure('interrupted') };
+      return { ok: false, failure: failure('unauthorized', { reason: key.message }) };
+    }
     const request: HttpRequest = {
       method: trigger ? 'POST' : 'GET',
-      path: `${url.pathname.replace(/\/$/, '')}/v0${path}`,
-      headers: headersOf(trigger, await reading, userAgent),
+      origin,
+      proxy,
+      path: root + path,
+      headers: { host: origin.host, 'user-agent': userAgent, ...headersOf(trigger, key) },
       body: trigger && JSON.stringify(trigger.body),
       timeoutMs,
       isLong,
     };
-    debug(`> ${request.method} ${url.origin}${request.path}${headersText(request.headers)}`);
+    debug(`> ${request.method} ${origin.origin}${request.path}${headersText(request.headers)}`);
     const startedMs = clock.elapsedMs();
-    const sent = await http.send(request);
-    const tookMs = Math.round(clock.elapsedMs() - startedMs);
+    const sent = await send(request, signal);
+    const took = `after ${Math.round(clock.elapsedMs() - startedMs)} ms`;
     if (!sent.ok) {
-      const reason = scrub(sent.failure.reason);
-      debug(`< no response after ${tookMs} ms: ${reason}`);
-      return failed({ ...sent.failure, reason });
+      debug(`< no response ${took}: ${sent.failure.reason}`);
+      return sent;
     }
-    const response = sent.value;
-    debug(`< ${response.status} after ${tookMs} ms${headersText(response.headers)}`);
+    const { status, headers } = sent.value;
+    debug(`< ${status} ${took}${headersText(headers)}`);
     // API keys may be renewed while a run is followed.
-    if (response.status === 401 && !trigger) apiKey.forget(reading);
-    const isTrigger = trigger !== undefined;
-    const answer = answerOf(response, { isTrigger, read, nowMs: clock.nowMs(), scrub });
-    return { answer, response, tookMs };
+    if (status === 401 && !trigger) reading = undefined;
+    return sent;
   }
 
-  return { exchange, readApiKey: apiKey.read, close: http.close };
+  return { sendCall, readApiKey };
 }
 
-const failed = (why: Failure) => ({ answer: { ok: false, failure: why } as const });
+const headersOf = (trigger: Call<unknown>['trigger'], apiKey: string) => ({
+  'x-api-key': apiKey,
+  accept: 'application/json',
+  'cache-control': 'no-cache',
+  ...(trigger && { 'content-type': 'application/json' }),
+  ...(trigger?.idempotencyKey && { 'idempotency-key': trigger.idempotencyKey }),
+});
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const secretHeaders = /api-key|auth|cookie|secret|token/;
 
-/** Reads the API key once, and again after an error or when it was forgotten. */
-function readOnce(source: ServiceOptions['apiKey']) {
-  let current: Promise<string> | undefined;
-  return {
-    read(): Promise<string> {
-      current ??= source.read().catch((error) => {
-        current = undefined;
-        throw error;
-      });
-      return current;
-    },
-    /** Unless another one was read since. */
-    forget(old: Promise<string>): void {
-      if (old === current) current = undefined;
-    },
-  };
-}
-
-function headersOf(trigger: Call<unknown>['trigger'], apiKey: string, userAgent: string) {
-  const headers = { 'x-api-key': apiKey, 'user-agent': userAgent, accept: 'application/json' };
-  if (!trigger) return { ...headers, 'cache-control': 'no-cache' };
-  const { idempotencyKey } = trigger;
-  const withKey = idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey };
-  return { ...headers, 'content-type': 'application/json', ...withKey };
-}
-
-const secretHeaders = /^x-api-key$|auth|cookie|secret|token/;
-
-const headersText = (headers: Headers): string =>
+const headersText = (headers: Readonly<Record<string, unknown>>): string =>
   Object.entries(headers)
     .filter(([name]) => !secretHeaders.test(name))
     .map(([name, value]) => `, ${name}: ${value}`)

@@ -5,8 +5,18 @@ import { Problem } from '../run/report.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 import { type ConfigFile, type Profile, profileIn, readConfigFile } from './config-file.ts';
-import type { ApiKeySource, Settings } from './settings.ts';
-import { checkSetting, parsers } from './values.ts';
+import type { Settings } from './settings.ts';
+import { checkSetting, settingTable } from './table.ts';
+
+/** Where the API key comes from. It may be replaced while a command runs. */
+export interface ApiKeySource {
+  source: string;
+  /**
+   * Reads it (again), hides it in every output from then on, and returns it. Throws a `Problem`
+   * that says what is wrong with the source.
+   */
+  read(): Promise<string>;
+}
 
 /**
  * Finds the source of the API key, which isn't read yet. Throws a `Problem` if two sources of one
@@ -75,15 +85,16 @@ function ofFile(path: string, source: string, context: Context): ApiKeySource {
 }
 
 function ofProfile(settings: Settings, context: Context): ApiKeySource[] {
-  const { apiKey, apiKeyCommand } = usableProfile(settings.configFile, settings);
+  const { configFile, profile } = settings;
+  const { apiKey, apiKeyCommand } = usableProfile(configFile, settings);
   // The file is read again with the API key, because both may have been replaced.
-  const readProfile = () => usableProfile(readConfigFile(settings.configDir), settings);
-  const profile = `profile ${settings.profile.value} in ${settings.configFile.path}`;
-  const ofCommand = `apiKeyCommand of ${profile}`;
+  const readProfile = () => usableProfile(readConfigFile(configFile.path), settings);
+  const ofKey = `profile ${profile.value} in ${configFile.path}`;
+  const ofCommand = `apiKeyCommand of ${ofKey}`;
   const readText = async () => readProfile().apiKey ?? '';
   const runCommand = () => runApiKeyCommand(readProfile().apiKeyCommand ?? '', ofCommand, context);
   return [
-    ...(apiKey === undefined ? [] : [sourceOf(profile, readText, context)]),
+    ...(apiKey === undefined ? [] : [sourceOf(ofKey, readText, context)]),
     ...(apiKeyCommand === undefined ? [] : [sourceOf(ofCommand, runCommand, context)]),
   ];
 }
@@ -107,7 +118,7 @@ function usableProfile(file: ConfigFile, settings: Settings): Profile {
 /** Without a base URL nothing is sent. */
 function isOwnBaseUrl(file: ConfigFile, { profile, baseUrl }: Settings): boolean {
   const own = profileIn(file, profile.value).baseUrl ?? '';
-  return baseUrl === undefined || parsers.baseUrl(own) === baseUrl.value;
+  return baseUrl === undefined || settingTable.baseUrl.parse(own) === baseUrl.value;
 }
 
 /** An API key as it is shown: its last four characters, unless they were half of it. */

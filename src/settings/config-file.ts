@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Problem } from '../run/report.ts';
-import type { JsonObject } from '../run/run.ts';
+import { isJsonObject } from '../run/run.ts';
 import { type ProfileKey, profileKeys } from './table.ts';
 
 export type Profile = { readonly [Key in ProfileKey]?: string };
@@ -14,9 +15,8 @@ export interface ConfigFile {
   profiles: Readonly<Record<string, Profile>>;
 }
 
-/** Reads `config.json`; without one nothing is set. Throws a `Problem` if it can't be used. */
-export function readConfigFile(configDir: string): ConfigFile {
-  const path = `${configDir}/config.json`;
+/** Without the file nothing is set. Throws a `Problem` if it can't be used. */
+export function readConfigFile(path: string): ConfigFile {
   try {
     const isShared = (statSync(path).mode & 0o066) !== 0;
     return { path, isShared, ...parseConfig(readFileSync(path, 'utf8'), path) };
@@ -33,28 +33,20 @@ export const profileIn = ({ profiles }: ConfigFile, name: string): Profile =>
   (Object.hasOwn(profiles, name) && profiles[name]) || {};
 
 /** Writes profile and profiles, for the user alone. Throws a `Problem` if that fails. */
-export async function writeConfigFile({ path, profile, profiles }: ConfigFile): Promise<void> {
+export function writeConfigFile({ path, profile, profiles }: ConfigFile): void {
   try {
-    const { default: Conf } = await import('conf');
-    const conf = new Conf<JsonObject>({
-      cwd: path.slice(0, path.lastIndexOf('/')),
-      projectSuffix: '',
-      configFileMode: 0o600,
-      deserialize: (text) => parseConfig(text, path),
-      serialize: (config) => `${JSON.stringify(config, null, 2)}\n`,
-    });
-    conf.store = { ...(profile !== undefined && { profile }), profiles };
+    mkdirSync(dirname(path), { recursive: true });
+    // Whoever reads it at this moment gets the old file or the new one, never a part.
+    const text = `${JSON.stringify({ profile, profiles }, null, 2)}\n`;
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Problem(`the config file ${path} can't be written (${code ?? message})`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Problem(`the config file ${path} can't be written (${code})`);
   }
 }
 
-function parseConfig(
-  text: string,
-  path: string,
-): Pick<ConfigFile, 'profile' | 'profiles'> & JsonObject {
+function parseConfig(text: string, path: string): Pick<ConfigFile, 'profile' | 'profiles'> {
   let config: unknown;
   try {
     // Some editors begin a file with a byte order mark.
@@ -64,7 +56,7 @@ function parseConfig(
     throw new Problem(`the config file ${path} isn't valid JSON`);
   }
   const wrong = wrongPlaceIn(config);
-  if (wrong === undefined) return { profiles: {}, ...(config as JsonObject) };
+  if (wrong === undefined) return { profiles: {}, ...(config as object) };
   throw new Problem(
     `the config file ${path} is wrong at ${wrong}: it must be { "profile": …, "profiles": { "default": { … } } }, and a profile has only ${profileKeys.join(', ')}, each a string`,
   );
@@ -72,21 +64,19 @@ function parseConfig(
 
 /** The first key that isn't ours, is at the wrong place or has a value of the wrong type. */
 function wrongPlaceIn(config: unknown): string | undefined {
-  if (!isObject(config)) return 'its beginning';
+  if (!isJsonObject(config)) return 'its beginning';
   const { profile = '', profiles = {}, ...others } = config;
   const [other] = Object.keys(others);
   if (other !== undefined) return other;
   if (typeof profile !== 'string') return 'profile';
-  if (!isObject(profiles)) return 'profiles';
+  if (!isJsonObject(profiles)) return 'profiles';
   for (const [name, settings] of Object.entries(profiles)) {
-    if (!isObject(settings)) return `profiles.${name}`;
-    const isWrong = ([key, value]: [string, unknown]) =>
-      !profileKeys.some((each) => each === key) || typeof value !== 'string';
-    const wrong = Object.entries(settings).find(isWrong);
-    if (wrong) return `profiles.${name}.${wrong[0]}`;
+    if (!isJsonObject(settings)) return `profiles.${name}`;
+    const keys = Object.keys(settings);
+    const wrong = keys.find(
+      (key) => !profileKeys.includes(key as ProfileKey) || typeof settings[key] !== 'string',
+    );
+    if (wrong !== undefined) return `profiles.${name}.${wrong}`;
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,15 +1,17 @@
+/** For a word that is none of these: `did you mean list?`, or which ones there are. */
+export function hintFor(word: string, candidates: readonly string[]): string {
+  const near = nearWord(word, candidates);
+  return near ? `did you mean ${near}?` : `use one of ${candidates.join(', ')}`;
+}
+
 /** The candidate that was probably meant: the nearest one, if about a third of it differs at most. */
 export function nearWord(word: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestEdits = Number.POSITIVE_INFINITY;
-  for (const candidate of candidates) {
+  const near = candidates.flatMap((candidate) => {
     const edits = editsBetween(word.toLowerCase(), candidate.toLowerCase());
     const maxEdits = Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3));
-    if (edits > maxEdits || edits >= bestEdits) continue;
-    best = candidate;
-    bestEdits = edits;
-  }
-  return best;
+    return edits <= maxEdits ? [{ candidate, edits }] : [];
+  });
+  return near.sort((one, other) => one.edits - other.edits)[0]?.candidate;
 }
 
 /** How many characters have to be inserted, deleted or replaced (Levenshtein). */

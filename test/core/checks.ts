@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { isUnknown, stillCounts } from '../../src/journal/entries.ts';
-import { fold } from '../../src/journal/fold.ts';
+import { fold, isUnknown, stillCounts } from '../../src/journal/entries.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { rowOf } from '../../src/run/failure.ts';
-import type { RunOrTriggerReport } from '../../src/run/report.ts';
+import type { RunOrTriggerReport, UnknownReport } from '../../src/run/report.ts';
 import { isSameAutomation } from '../../src/run/run.ts';
 import { dayMs } from '../../src/run/time.ts';
 import type { Command, World } from './commands.ts';
@@ -29,7 +28,9 @@ export function checkWorld(world: World): void {
     const told = world.commands.filter((command) => command.machine === machine);
     const records = recordsOn(machine.lines);
     for (const record of records) {
-      if (record.type === 'reported') expect(unknownKeys(told)).toContain(record.key);
+      if (record.type !== 'reported') continue;
+      const isTold = ({ remedy }: UnknownReport) => remedy !== undefined;
+      expect(unknownKeys(told, isTold), 'told for the last time').toContain(record.key);
     }
     for (const { trigger } of fold(records).filter(stillCounts)) {
       const apiKey = trigger?.openSents[0]?.apiKey;
@@ -39,11 +40,12 @@ export function checkWorld(world: World): void {
   }
 }
 
-/** The keys of the triggers that these commands have called unknown. */
-const unknownKeys = (commands: Command[]) =>
-  commands.flatMap(({ reports }) =>
-    reports.flatMap(({ kind, trigger }) => (kind === 'unknown' ? trigger?.idempotencyKey : [])),
-  );
+/** The keys of triggers that these commands have called unknown. */
+const unknownKeys = (commands: Command[], isWanted = (_: UnknownReport) => true) =>
+  commands
+    .flatMap(({ reports }) => reports)
+    .filter((report) => report.kind === 'unknown' && isWanted(report))
+    .map(({ trigger }) => trigger?.idempotencyKey);
 
 type Named = Pick<Request, 'key' | 'automation'>;
 const isSame = (one: Named, other: Named) =>

@@ -14,7 +14,8 @@ const refusals: Condition[] = [
   { reply: 'unauthorized' },
   { reply: 'rate_limited', retryAfterMs: 45_000 },
   { ...normal, refusal: 'no_credits' },
-  { arrivesMs: 10_000, refusal: 'rejected' },
+  { arrivesMs: 10_000, refusal: 'no_credits' },
+  { arrivesMs: 20_000, refusal: 'rejected' },
 ];
 /** A run may have been started. */
 const losses: Condition[] = [
@@ -41,7 +42,7 @@ const conditions = fc.oneof(
 const writeFaults: WriteFault[] = [undefined, 'lost', 'torn', 'whole', 'doubled'];
 
 export const seldom = <T>(arbitrary: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, arbitrary);
+  fc.oneof({ weight: 11, arbitrary: fc.constant(undefined) }, arbitrary);
 const mostly = <const T>(usual: T, other: T) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, fc.constant(other));
 export const hours = (...each: number[]) => fc.constantFrom(...each.map((hour) => hour * hourMs));
@@ -59,7 +60,7 @@ const places = fc.record({
 /** A command as somebody types it, and what happens to it. */
 const uses = fc.record({
   command: fc.constantFrom('trigger', 'trigger', 'recover'),
-  startsMs: fc.nat(20_000),
+  startsMs: fc.constantFrom(0, 1000, 5000, 10_000),
   ifActive: fc.constantFrom('fail', 'skip', 'wait'),
   watch: fc.boolean(),
   giveUpAfterMs: seldom(fc.constantFrom(0, 30_000)),
@@ -78,7 +79,7 @@ const uses = fc.record({
 const moments = fc.record({
   afterMs: hours(0, 0.001, 0.005, 0.02, 0.2, 1, 5, 23, 26),
   place: places,
-  uses: fc.array(uses, { maxLength: 3 }),
+  uses: fc.array(uses, { minLength: 1, maxLength: 4 }),
   /** Somebody sets the time of day of the first machine. */
   setByMs: seldom(hours(-48, -5, -1, 1, 5, 48)),
   /** The first machine sleeps. */

@@ -1,5 +1,4 @@
-import type { JournalEntry } from '../../src/journal/entries.ts';
-import { fold } from '../../src/journal/fold.ts';
+import { fold, type JournalEntry } from '../../src/journal/entries.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
 import { Problem } from '../../src/run/report.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { isIP, type LookupFunction, type Socket, connect as startTcp } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import { type Answer, type Failure, failure } from '../run/failure.ts';
 import { type HttpProxy, withoutBrackets } from './proxy.ts';
@@ -15,7 +15,7 @@ export async function openConnection(
 ): Promise<Answer<Socket>> {
   let peer = proxy?.title ?? service.host;
   try {
-    let socket = await connect(proxy?.url ?? service, signal);
+    let socket = await connectTo(proxy?.url ?? service, signal);
     if (proxy) {
       const refusal = await openTunnel(socket, proxy, service, signal);
       if (refusal) return { ok: false, failure: refusal };
@@ -29,15 +29,15 @@ export async function openConnection(
 }
 
 /** Over TLS if the URL is https. */
-async function connect(url: URL, signal: AbortSignal): Promise<Socket> {
-  const socket = startTcp({
+async function connectTo(url: URL, signal: AbortSignal): Promise<Socket> {
+  const socket = connectTcp({
     host: withoutBrackets(url.hostname),
     port: portOf(url),
     lookup,
     // Node gives each address but the last 250 ms. Slow lines take longer (nodejs/node#54359).
     autoSelectFamilyAttemptTimeout: 2_000,
   });
-  await opened(socket, 'connect', signal);
+  await untilOpen(socket, 'connect', signal);
   return url.protocol === 'https:' ? startTls(socket, url, signal) : socket;
 }
 
@@ -47,10 +47,10 @@ async function startTls(socket: Socket, url: URL, signal: AbortSignal): Promise<
   // The name of a server is never an address (RFC 6066 §3).
   const servername = isIP(host) ? '' : host;
   const secure = tls.connect({ socket, host, servername, ALPNProtocols: ['http/1.1'] });
-  return opened(secure, 'secureConnect', signal);
+  return untilOpen(secure, 'secureConnect', signal);
 }
 
-async function opened(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
+async function untilOpen(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
   addAbortSignal(signal, socket);
   // Whoever waits for it hears of an error, too. Without a listener it would end the process.
   socket.on('error', () => {});

@@ -87,7 +87,7 @@ export async function configSet(
       command: `runctl config --profile ${shellWord(text)}`,
     });
   }
-  writeConfigFile({ ...configFile, profile: text });
+  await writeConfigFile({ ...configFile, profile: text });
   return done({ profile: text });
 }
 
@@ -97,13 +97,13 @@ export async function configUnset(name: string, context: Context): Promise<Comma
   const settings = resolveSettings(context);
   const { configFile } = settings;
   if (key === 'profile') {
-    writeConfigFile({ ...configFile, profile: undefined });
+    await writeConfigFile({ ...configFile, profile: undefined });
     return done({});
   }
   const { value: profile } = settings.profile;
   const { [key]: removed, ...others } = profileIn(configFile, profile);
   const profiles = { ...configFile.profiles, [profile]: others };
-  if (removed !== undefined) writeConfigFile({ ...configFile, profiles });
+  if (removed !== undefined) await writeConfigFile({ ...configFile, profiles });
   return done({ profile });
 }
 
@@ -150,7 +150,7 @@ async function store(
   const isReplaced = 'apiKey' in changes || 'apiKeyCommand' in changes;
   const kept = isReplaced ? others : profileIn(configFile, name);
   const profiles = { ...configFile.profiles, [name]: { ...kept, ...changes } };
-  writeConfigFile({ ...configFile, profiles });
+  await writeConfigFile({ ...configFile, profiles });
   const keys = Object.keys(changes);
   const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}`;
   emit({ type: 'note', text });

@@ -43,12 +43,14 @@ export const executionDocument = (run: EmulatedRun, nowMs: number): JsonObject =
 export function resultDocument(run: EmulatedRun, nowMs: number): JsonObject {
   const { finalStatus = 'COMPLETED', output = 'The report was sent to 3 people.' } = run.plan;
   const isOver = hasEnded(run, nowMs);
+  const isComplete = isOver && finalStatus === 'COMPLETED';
   const failedSteps = isOver && finalStatus === 'FAILED' ? 1 : 0;
-  const succeededSteps = isOver ? 3 - failedSteps : 0;
+  const skippedSteps = isOver && !isComplete && !failedSteps ? 1 : 0;
+  const succeededSteps = isOver ? 3 - failedSteps - skippedSteps : 0;
   return {
     ...commonFields(run, nowMs),
-    output: isOver && finalStatus === 'COMPLETED' ? output : null,
-    summary: { stepCount: 3, succeededSteps, failedSteps, skippedSteps: 0 },
+    output: isComplete ? output : null,
+    summary: { stepCount: 3, succeededSteps, failedSteps, skippedSteps },
     error: (isOver && errors[finalStatus]) || null,
   };
 }

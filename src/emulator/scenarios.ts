@@ -36,6 +36,8 @@ export interface AutomationPlan {
   outages?: readonly Outage[];
   /** Looks for an active run before it looks at the idempotency key. */
   checksActiveFirst?: boolean;
+  /** Each trigger starts a run, unless one is active. */
+  ignoresKeys?: boolean;
 }
 
 /** Plans by the automation's name; `*` is any other name, which isn't found without it. */
@@ -73,6 +75,10 @@ export const scenarios = {
   happy: {
     description: 'a 20-second run that completes',
     automations: { '*': {} },
+  },
+  failing: {
+    description: 'a 20-second run that fails',
+    automations: { '*': { finalStatus: 'FAILED' } },
   },
   'lost-response': {
     description: 'the first response to each trigger is lost',
@@ -115,6 +121,10 @@ export const scenarios = {
       'not-watchable': { ...short, outages: [{ ...always, reply: forbidden }] },
       'is-skipped': { ...short, finalStatus: 'SKIPPED' },
     },
+  },
+  'keys-ignored': {
+    description: 'like lost-response with runs of a moment, but idempotency keys are ignored',
+    automations: { '*': { durationMs: 1, losesFirst: ['trigger'], ignoresKeys: true } },
   },
 } satisfies Record<string, { description: string; automations: Automations }>;
 

@@ -51,7 +51,7 @@ export async function startEmulator({
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     /** Every run, oldest first. */
     runs: () => service.runs,
-    summary: () => summaryOf(service),
+    summary: () => summaryOf(service, nowMs()),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

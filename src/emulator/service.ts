@@ -40,6 +40,9 @@ export const createService = (automations: Automations, apiKey: string, speed: n
   /** The requests that came before. */
   answered: new Set<string>(),
   triggerCount: 0,
+  /** Runs of which a trigger's response or a later one has told the client, and results it read. */
+  told: new Set<string>(),
+  read: new Set<string>(),
 });
 
 type EmulatedService = ReturnType<typeof createService>;
@@ -65,13 +68,32 @@ export function respond(service: EmulatedService, request: ServiceRequest): Serv
   const isFirst = !service.answered.has(repeated);
   service.answered.add(repeated);
   const isLost = outage !== undefined || (isFirst && plan.losesFirst?.includes(endpoint));
-  return { reply, isLost: isLost && reply.status < 300 };
+  const response = { reply, isLost: isLost && reply.status < 300 };
+  if (!response.isLost) note(service, endpoint, reply);
+  return response;
 }
 
-/** One line: triggers and runs. */
-export function summaryOf({ runs, triggerCount }: EmulatedService): string {
+/** Remembers what the client knows by this reply. */
+function note(service: EmulatedService, endpoint: Endpoint, { body }: Reply): void {
+  if (typeof body === 'string' || typeof body.executionId !== 'string') return;
+  service.told.add(body.executionId);
+  if (endpoint === 'result' && body.completedAt) service.read.add(body.executionId);
+}
+
+/** One line: triggers, runs, runs that were started twice, results that weren't read. */
+export function summaryOf(service: EmulatedService, nowMs: number): string {
+  const { runs, told, read, triggerCount } = service;
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
-  return `emulator: ${count(triggerCount, 'trigger')}, ${count(runs.length, 'run')}`;
+  // Whoever triggers again without having heard of the run before starts the same work twice.
+  const isTwice = (run: EmulatedRun, index: number) =>
+    !told.has(run.executionId) &&
+    runs.slice(index + 1).some((later) => isSameAutomation(later.automation, run.automation));
+  const unread = runs.filter((run) => hasEnded(run, nowMs) && !read.has(run.executionId));
+  return [
+    `emulator: ${count(triggerCount, 'trigger')}, ${count(runs.length, 'run')}`,
+    `${count(runs.filter(isTwice).length, 'run')} started twice`,
+    `${count(unread.length, 'result')} not read`,
+  ].join(', ');
 }
 
 interface Route {
@@ -125,7 +147,7 @@ function trigger(
   const { accepted, runs, speed } = service;
   service.triggerCount += 1;
   if (plan.refusal) return plan.refusal;
-  const earlier = accepted.get(idempotencyKey);
+  const earlier = plan.ignoresKeys ? undefined : accepted.get(idempotencyKey);
   const isActive = runs.some(
     (run) => isSameAutomation(run.automation, automation) && !hasEnded(run, atMs),
   );

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Client } from 'undici';
 import { type Answer, type Failure, failure } from '../run/failure.ts';
 import { openConnection, tlsReason } from './connection.ts';
 import type { HttpProxy } from './proxy.ts';
@@ -36,8 +36,13 @@ interface Progress {
   httpStatus?: number;
 }
 
-/** Gateways add cookies of more than the 16 KB that Node allows (nodejs/node#47246). */
-const maxHeaderSize = 256 * 1024;
+const clientOptions = {
+  // Gateways add cookies of more than the 16 KB that Node allows (nodejs/node#47246).
+  maxHeaderSize: 256 * 1024,
+  // Each request has a time limit of its own.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
 const maxMiB = 256;
 
 /**
@@ -78,24 +83,22 @@ async function exchange(
   ending: AbortController,
   timer: NodeJS.Timeout,
 ): Promise<Answer<HttpResponse>> {
-  const { request } = await import('node:http');
   const { signal } = ending;
   const connection = await openConnection(origin, proxy, signal);
   signal.throwIfAborted();
   if (!connection.ok) return connection;
 
-  const createConnection = () => connection.value;
-  const outgoing = request({ createConnection, method, path, headers, maxHeaderSize });
+  const { Client, request } = await import('./undici.ts');
+  await leaveOutOptimizing();
+  const client = new Client(origin.origin, { ...clientOptions, connect: once(connection.value) });
   progress.isWritten = true;
-  // `once` hears of an error only before the response.
-  outgoing.on('error', () => {}).end(body);
-  const [incoming] = (await once(outgoing, 'response', { signal })) as [IncomingMessage];
-  const { statusCode: status = 0, statusMessage: phrase = '' } = incoming;
+  const response = await request.call(client, { method, path, headers, body, signal });
+  const { statusCode: status, statusText: phrase, headers: sent } = response;
   progress.httpStatus = status;
 
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
     if (isLong) timer.refresh();
     chunks.push(chunk);
     size += chunk.length;
@@ -105,7 +108,28 @@ async function exchange(
   }
   // Without the byte order mark, which JSON.parse refuses.
   const text = new TextDecoder().decode(Buffer.concat(chunks));
-  return { ok: true, value: { status, phrase, headers: incoming.headersDistinct, text } };
+  const distinct = Object.entries(sent).map(([name, value]) => [name, [value ?? []].flat()]);
+  return { ok: true, value: { status, phrase, headers: Object.fromEntries(distinct), text } };
+}
+
+/**
+ * Gives undici this connection, and no other after it, so that nothing is written twice. undici
+ * doesn't expect an answer before the connector returns.
+ */
+function once(socket: Socket): NonNullable<Client.Options['connect']> {
+  let isGiven = false;
+  return (_target, done) => {
+    const isFirst = !isGiven;
+    isGiven = true;
+    queueMicrotask(() => (isFirst ? done(null, socket) : done(new Error('it broke'), null)));
+  };
+}
+
+/** Node 20 exits 80 ms later while V8 optimizes the WebAssembly that undici compiles (22 doesn't). */
+async function leaveOutOptimizing(): Promise<void> {
+  if ('withResolvers' in Promise) return;
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--liftoff-only');
 }
 
 /** Only a POST that was written may have done something. */
@@ -122,11 +146,11 @@ function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: P
 
 /** The failure of a request that was written, in full or in part. */
 function lostFailure(
-  { code = '', message }: NodeJS.ErrnoException,
+  { name, code = '', message }: NodeJS.ErrnoException,
   { httpStatus }: Progress,
 ): Failure {
-  if (code.startsWith('HPE_')) {
-    return failure('invalid_response', { reason: `the response isn't HTTP (${code})` });
+  if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return failure('invalid_response', { reason: `the response isn't HTTP (${code || message})` });
   }
   const where = httpStatus ? 'in the middle of' : 'before';
   // A server that speaks TLS 1.3 refuses a client's certificate only after the handshake.

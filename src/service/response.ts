@@ -109,14 +109,18 @@ export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean
   parseJson(text) !== undefined;
 
 /** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
+const maxRetryAfterMs = 365 * 86_400_000;
+
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const sentMs = serviceTimeMs(headers) ?? nowMs;
-  const waits = (headers['retry-after'] ?? []).flatMap((value) => {
+  const waits = (headers['retry-after'] ?? []).flatMap((text) => {
+    const value = text.trim();
     if (/^\d+$/.test(value)) return Number(value) * 1000;
     const untilMs = parseHttpDate(value);
     return untilMs === undefined ? [] : Math.max(0, untilMs - sentMs);
   });
-  return waits.length > 0 ? Math.max(...waits) : undefined;
+  // More is no time that a message could name.
+  return waits.length > 0 ? Math.min(Math.max(...waits), maxRetryAfterMs) : undefined;
 }
 
 /** The `Date` header, in milliseconds since 1970. */

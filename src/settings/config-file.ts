@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Problem } from '../run/report.ts';
-import { isJsonObject } from '../run/run.ts';
+import { isJsonObject, type JsonObject } from '../run/run.ts';
 import { type ProfileKey, profileKeys } from './table.ts';
 
 export type Profile = { readonly [Key in ProfileKey]?: string };
@@ -33,16 +33,21 @@ export const profileIn = ({ profiles }: ConfigFile, name: string): Profile =>
   (Object.hasOwn(profiles, name) && profiles[name]) || {};
 
 /** Writes profile and profiles, for the user alone. Throws a `Problem` if that fails. */
-export function writeConfigFile({ path, profile, profiles }: ConfigFile): void {
+export async function writeConfigFile({ path, profile, profiles }: ConfigFile): Promise<void> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    // Whoever reads it at this moment gets the old file or the new one, never a part.
-    const text = `${JSON.stringify({ profile, profiles }, null, 2)}\n`;
-    writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    const { default: Conf } = await import('conf');
+    const conf = new Conf<JsonObject>({
+      cwd: dirname(path),
+      projectSuffix: '',
+      configFileMode: 0o600,
+      deserialize: (text) => ({ ...parseConfig(text, path) }),
+      serialize: (config) => `${JSON.stringify(config, null, 2)}\n`,
+    });
+    conf.store = { ...(profile !== undefined && { profile }), profiles };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Problem(`the config file ${path} can't be written (${code})`);
+    if (error instanceof Problem) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Problem(`the config file ${path} can't be written (${code ?? message})`);
   }
 }
 

@@ -113,7 +113,7 @@ function declareTrigger(program: Command, act: Act): void {
     )
     .option('--idempotency-key <key>', 'start one run at most with this key, within 24h', parseKey)
     .option('--dry-run', 'check arguments and settings, and send nothing');
-  addFollowFlags(trigger);
+  addCommonWatchFlags(trigger);
   addExamples(trigger, [
     ['runctl trigger nightly --watch', 'start a run and follow it'],
     ['runctl trigger nightly --if-active wait', 'start it after the active run'],
@@ -142,7 +142,7 @@ function declareWatch(program: Command, act: Act): void {
     '--all',
     'every unfinished run of the last 24h',
   );
-  addFollowFlags(watch);
+  addCommonWatchFlags(watch);
   addExamples(watch, [
     ['runctl watch nightly', 'its last run'],
     ['runctl watch --all', 'after a reboot'],
@@ -189,7 +189,7 @@ function declareRecover(program: Command, act: Act): void {
     'recover [automation]',
     'after a lost response: find the run, or start it',
   ).option(...watchFlag);
-  addFollowFlags(recover, '30s, then 10m');
+  addCommonWatchFlags(recover, '30s, then 10m');
   addExamples(recover, [
     ['runctl recover', 'all that list shows as UNKNOWN'],
     ['runctl recover nightly --watch', "nightly's, and follow its run"],
@@ -323,7 +323,7 @@ const ownFlags = 'Flags:';
 /** Those that every command takes. */
 const commonFlags = [
   ['--json', 'print one JSON document a line'],
-  ['--field <path>', 'print one value of it, such as status or runctl.outcome'],
+  ['--field <name>', 'print one value of it, such as status or runctl.outcome'],
   ['-q, --quiet', 'no progress, notes, or summaries of completed runs'],
   ['--debug', 'print every request and response, without the API key'],
   ['--no-color', 'no colors'],
@@ -351,7 +351,7 @@ function formatHelp(command: Command, helper: Help): string {
 
 const watchFlag = ['-w, --watch', 'follow the runs, and exit with their code'] as const;
 
-function addFollowFlags(command: Command, patience = '10m'): void {
+function addCommonWatchFlags(command: Command, patience = '10m'): void {
   command
     .option('--timeout <duration>', 'how long to follow (default: 3h15m, 0: no limit)', parseTime)
     .option('--interval <duration>', 'pause between polls (default: 3s to 15s)', parseInterval)

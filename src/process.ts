@@ -3,6 +3,7 @@ import type { Shell } from './commands/completion.ts';
 import type { Sink } from './context.ts';
 import { exitCodeOf, type SignalName, signalExitCodes } from './run/exit-codes.ts';
 import type { Clock } from './run/ports.ts';
+import { Problem } from './run/report.ts';
 import { runCli } from './run-cli.ts';
 import { createSecrets, type Secrets } from './text/secrets.ts';
 
@@ -48,7 +49,11 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
     stderr: errSink,
     terminal: stderr,
     // A non-blocking pipe can't be read by `readFileSync(0)` (EAGAIN).
-    readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
+    async readStdin() {
+      // What is typed would be shown, and it is an API key.
+      if (process.stdin.isTTY) throw new Problem('stdin is a terminal: pipe the API key to it');
+      return (await import('node:stream/consumers')).text(process.stdin);
+    },
     // It takes 3 ms to open stdin.
     canPrompt: errSink.isTTY && process.stdin.isTTY === true,
     env,
@@ -153,7 +158,8 @@ const systemClock: Clock = {
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, ms);
+      // With a longer delay, Node's timer fires at once.
+      const timer = setTimeout(wake, Math.min(ms, 2 ** 31 - 1));
       signal.addEventListener('abort', wake);
     }),
 };

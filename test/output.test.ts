@@ -5,7 +5,7 @@ import { type Output, print } from '../src/output/print.ts';
 import { createProgress } from '../src/output/progress.ts';
 import { plainStyle, widthOf } from '../src/output/style.ts';
 import { table } from '../src/output/table.ts';
-import { type FailureKind, failure } from '../src/run/failure.ts';
+import { type FailureKind, failureOf } from '../src/run/failure.ts';
 import type { RunEvent } from '../src/run/ports.ts';
 import type {
   NotStartedReport,
@@ -52,15 +52,15 @@ const failed: RunReport = {
   status: status('FAILED'),
   result: result('FAILED', { error, steps: { count: 3, succeeded: 2, failed: 1, skipped: 0 } }),
 };
-const isActive = failure('already_active', { httpStatus: 422, code: 'runAlreadyActive' });
+const isActive = failureOf('already_active', { httpStatus: 422, code: 'runAlreadyActive' });
 const notStarted: NotStartedReport = { kind: 'not_started', automation, failure: isActive };
-const lost = failure('connection_lost');
+const lost = failureOf('connection_lost');
 const history = { attempts: 3, tookMs: 600_000 };
 const unknown: UnknownReport = { kind: 'unknown', automation, trigger, failure: lost, ...history };
-const timeout = failure('timeout');
+const timeout = failureOf('timeout');
 const unseen: StoppedReport = { kind: 'stopped', automation, executionId, failure: timeout };
 const stopped: StoppedReport = { ...unseen, status: status('RUNNING') };
-const badGateway = failure('server_error', { httpStatus: 502 });
+const badGateway = failureOf('server_error', { httpStatus: 502 });
 const unreadable: UnreadableReport = { kind: 'unreadable', automation, failure: badGateway };
 const recorded = { status: status('RUNNING'), statusAgeMs: 720_000 };
 const old: UnreadableReport = { ...unreadable, executionId, ...recorded };
@@ -130,8 +130,8 @@ runctl: nightly may have been started: the connection broke before the
 
 const withKey = { ...notStarted, trigger: { ...trigger, isKeyGiven: true } };
 const foreign = { ...notStarted, automation: { projectId: otherProjectId, name: "it's" } };
-const withLast = (kind: FailureKind) => ({ ...unknown, last: failure(kind) });
-const withoutResult = { ...completed, result: undefined, resultFailure: failure('no_response') };
+const withLast = (kind: FailureKind) => ({ ...unknown, last: failureOf(kind) });
+const withoutResult = { ...completed, result: undefined, resultFailure: failureOf('no_response') };
 const path = `${projectId}/nightly/${executionId}`;
 const keyFlag = '--idempotency-key key-1';
 
@@ -156,7 +156,7 @@ test.each<[string, Report, Given, string | undefined]>([
   expect(/\n {2}→ runctl (.*)\n$/.exec(stderr)?.[1]).toBe(command);
 });
 
-const limited = failure('rate_limited', { httpStatus: 429, retryAfterMs: 3_600_000 });
+const limited = failureOf('rate_limited', { httpStatus: 429, retryAfterMs: 3_600_000 });
 const tooOld = { remedy: 'repeat' as const, notSentBecause: 'it is older than 4h' };
 
 // biome-ignore format: a table
@@ -181,7 +181,7 @@ test('--quiet drops what recover will ask again, and skipped triggers', async ()
 
 test('a message drives neither a terminal nor a CI runner', async () => {
   const reason = '\u001b[2Jgone\u202e\n::error::##[group]x';
-  const report = { ...unreadable, failure: failure('rejected', { reason }) };
+  const report = { ...unreadable, failure: failureOf('rejected', { reason }) };
   const inLog = await printed('status', [report]);
   const shown = await printed('status', [report], terminal);
 
@@ -394,7 +394,7 @@ const retry = (silentMs: number): RunEvent => ({
 const polled = (word: string): RunEvent => ({ type: 'status', run, status: status(word) });
 const started: RunEvent[] = [
   { type: 'started', run },
-  { type: 'following', run },
+  { type: 'watching', run },
 ];
 const startLine = `nightly started, run ${executionId}`;
 const waiting: RunEvent = { type: 'waiting', automation };
@@ -408,7 +408,7 @@ test.each<[string, (RunEvent | number)[], Given, string[]]>([
   ['little of a run that goes well', [...started, going, 200_000, going, polled('COMPLETED')], {}, [startLine]],
   ['its end, if stdout has a document', [...started, polled('COMPLETED')], { json: true }, [startLine, 'nightly COMPLETED in 5m 2s']],
   ['a line every five minutes', [...started, going, 300_000, going, polled('COMPLETED'), 300_000], {}, [startLine, 'nightly RUNNING for 10m 2s']],
-  ['a run that was started before', [{ type: 'following', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
+  ['a run that was started before', [{ type: 'watching', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
   ['nothing of a response that is lost and repaired', [retry(0), retry(1000), { type: 'started', run }], {}, []],
   ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s (HTTP 502), still trying', 'nightly RUNNING for 5m 2s']],
   ['a wait', [waiting, waiting, ...started], {}, ['nightly is already running, waiting for it to finish', startLine]],

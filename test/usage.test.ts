@@ -96,7 +96,7 @@ describe('a run', () => {
     const { exitCode, stderr } = await runctl(`status ${executionId.slice(0, 35)}`);
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('beginning of 2 run ids');
+    expect(stderr).toContain('beginning of several run ids');
     expect(requests).toEqual([]);
   });
 

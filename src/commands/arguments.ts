@@ -88,11 +88,13 @@ function hasRun({ executionId }: Run, journal: Journal): boolean {
   }
 }
 
+const idPrefix = /^[\da-f-]{4,36}$/i;
+
 /** The entries of the automation with this name. Undefined if it can only be an id. */
 function entriesNamed(text: string, journal: Journal, settings: Settings) {
   // A script's empty variable, or a flag that isn't one, is named as what it is.
   const isPath = text.includes('/');
-  if (!isPath && !settings.project) return undefined;
+  if (!isPath && !settings.project && idPrefix.test(text)) return undefined;
   const automation = parseAutomation(text, settings);
   const recent = journal.recent().filter((entry) => isSameAutomation(entry.automation, automation));
   const entries = recent.some(hasExecution) ? recent : entriesOf(automation, journal);
@@ -136,7 +138,7 @@ function newestRun(
 
 function runById(text: string, journal: Journal): Run {
   const prefix = text.toLowerCase();
-  const entries = /^[\da-f-]{4,36}$/.test(prefix) ? journal.search(prefix) : [];
+  const entries = idPrefix.test(prefix) ? journal.search(prefix) : [];
   const matches = entries.filter(({ executionId }) => executionId?.startsWith(prefix));
   const [match] = matches;
   if (match?.executionId === undefined) {
@@ -144,7 +146,7 @@ function runById(text: string, journal: Journal): Run {
     return notRecorded(`this machine has no record of "${text}"${hint}`);
   }
   if (new Set(matches.map(({ executionId }) => executionId)).size > 1) {
-    throw new Problem(`"${text}" is the beginning of ${matches.length} run ids: type more of it`);
+    throw new Problem(`"${text}" is the beginning of several run ids: type more of it`);
   }
   return { automation: match.automation, executionId: match.executionId };
 }

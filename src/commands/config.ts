@@ -191,14 +191,20 @@ async function askApiKey(
   settings: Settings,
   context: Context,
 ): Promise<string> {
-  const isStored = stored.baseUrl === baseUrl && (stored.apiKey ?? stored.apiKeyCommand);
+  const isSameUrl = settingTable.baseUrl.parse(stored.baseUrl ?? '') === baseUrl;
+  const isStored = isSameUrl && (stored.apiKey ?? stored.apiKeyCommand);
   let failure: Failure | undefined;
   const check = async (apiKey: string) => {
     const isAllowed = apiKey === '' ? isStored : settingTable.apiKey.parse(apiKey);
     if (!isAllowed) return `must be ${settingTable.apiKey.allowed}`;
-    const service = openService(context, settingsToTry(baseUrl, apiKey, settings, context));
-    const answer = await service.probe();
-    failure = answer.ok ? undefined : answer.failure;
+    try {
+      const service = openService(context, settingsToTry(baseUrl, apiKey, settings, context));
+      const answer = await service.probe();
+      failure = answer.ok ? undefined : answer.failure;
+    } catch (error) {
+      // Such as a proxy that can't be used. inquirer doesn't catch what a check throws.
+      return (error as Error).message;
+    }
     return failure?.kind !== 'unauthorized' || failure.reason;
   };
   const message = isStored ? 'API key (Enter keeps the stored one)' : 'API key';

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { isUnknown, type JournalEntry } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
 import { stateOf } from '../output/state.ts';
-import { failure } from '../run/failure.ts';
+import { failureOf } from '../run/failure.ts';
 import type { Ports } from '../run/ports.ts';
 import type { RunOrTriggerReport } from '../run/report.ts';
 import type { Automation, RunStatus } from '../run/run.ts';
@@ -12,8 +12,8 @@ import { readStatus } from '../run/watch-run.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { usualMs } from './follow.ts';
 import { open, openJournal } from './open.ts';
+import { usualMs } from './watch-one.ts';
 
 export interface ListFlags {
   limit?: number;
@@ -39,7 +39,7 @@ export async function list(
   const settings = resolveSettings(context);
   const journal = openJournal(context, settings);
   const automation = name === undefined ? undefined : parseAutomation(name, settings);
-  const hasSettings = settings.baseUrl !== undefined && settings.apiKey !== undefined;
+  const hasSettings = settings.baseUrl !== undefined && (offline || settings.apiKey !== undefined);
   const ports = offline || !hasSettings ? undefined : (await open(context)).ports;
   const nowMs = context.clock.nowMs();
   const entries = selectEntries(automation, { ...flags, limit }, journal, nowMs)
@@ -97,7 +97,7 @@ const isUnfinished = (row: RunOrTriggerReport) => row.kind === 'run' && !row.sta
 
 /** What the journal alone says. */
 function rowOf(entry: JournalEntry, nowMs: number): RunOrTriggerReport {
-  const { automation, executionId, trigger, atMs, notStarted = failure('rejected') } = entry;
+  const { automation, executionId, trigger, atMs, notStarted = failureOf('rejected') } = entry;
   const facts = { automation, atMs, decidesExitCode: false };
   if (trigger && isUnknown(entry)) return { ...unknownReport(trigger), ...facts };
   if (executionId === undefined) return { kind: 'not_started', ...facts, failure: notStarted };
@@ -136,7 +136,7 @@ async function poll(
   const unfinished = { ...row, usualMs: usualMs(automation, journal) };
   if (!ports) return unfinished;
   const { executionId } = row;
-  const answer = await readStatus({ automation, executionId }, patienceMs, ports);
+  const answer = await readStatus({ automation, executionId }, { patienceMs }, ports);
   if (answer.kind === 'run') return { ...unfinished, ...answer, statusAgeMs: undefined };
   // That the service doesn't know the run is an answer.
   return { ...row, ...answer, decidesExitCode: answer.failure.kind !== 'not_found' };

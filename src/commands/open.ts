@@ -16,8 +16,8 @@ export interface Opened {
   settings: Settings;
   journal: Journal;
   ports: Ports;
-  /** The fingerprint of the API key. */
-  apiKey: string;
+  /** A hash of the API key. */
+  apiKeyHash: string;
 }
 
 /** Throws a `Problem` for a setting that is missing or wrong, before anything is sent or written. */
@@ -25,13 +25,13 @@ export async function open(context: Context): Promise<Opened> {
   const settings = resolveSettings(context);
   const service = openService(context, settings);
   const journal = openJournal(context, settings);
-  const apiKey = await fingerprintOf(await service.readApiKey());
+  const apiKeyHash = await hashOf(await service.readApiKey());
   const { clock, signal, random, randomUuid, secrets, emit } = context;
   const ports: Ports = {
     service,
     journal: createTriggerJournal({
       journal,
-      apiKey,
+      apiKeyHash,
       areKeysIgnored: settings.idempotencyKeys.value === 'ignored',
       newId: randomUuid,
       scrub: secrets.scrub,
@@ -49,7 +49,7 @@ export async function open(context: Context): Promise<Opened> {
     turn: createTurns(context),
     emit,
   };
-  return { settings, journal, ports, apiKey };
+  return { settings, journal, ports, apiKeyHash };
 }
 
 export const openJournal = ({ clock }: Context, { stateDir, baseUrl }: Settings): Journal =>
@@ -66,7 +66,7 @@ export function openService(context: Context, settings: Settings): ServiceClient
 }
 
 /** Tells API keys apart in the journal, and can't be turned back into one. */
-async function fingerprintOf(apiKey: string): Promise<string> {
+async function hashOf(apiKey: string): Promise<string> {
   const { createHash } = await import('node:crypto');
   return createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
 }

@@ -6,8 +6,8 @@ import { keysIgnored, startRun, unknownReport } from '../run/start-run.ts';
 import { dayMs, hourMs } from '../run/time.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { deadlineOf, type FollowFlags, followTriggered, readPatienceMs } from './follow.ts';
 import { type Opened, open } from './open.ts';
+import { type CommonWatchFlags, deadlineOf, readPatienceMs, watchTriggered } from './watch-one.ts';
 
 const maxAgeMs = 4 * hourMs;
 /** How far back unknown triggers are searched for. */
@@ -19,7 +19,7 @@ const searchedMs = 7 * dayMs;
  */
 export async function recover(
   name: string | undefined,
-  flags: FollowFlags,
+  flags: CommonWatchFlags,
   context: Context,
 ): Promise<CommandResult> {
   const opened = await open(context);
@@ -62,7 +62,7 @@ const ageMs = ({ atMs }: JournalEntry, nowMs: number) => Math.abs(nowMs - atMs);
 async function recoverOne(
   entry: JournalEntry,
   entries: readonly JournalEntry[],
-  flags: FollowFlags,
+  flags: CommonWatchFlags,
   opened: Opened,
   context: Context,
 ): Promise<Report | undefined> {
@@ -81,7 +81,7 @@ async function recoverOne(
   const report = await startRun(trigger, options, opened.ports);
   if (report.kind === 'not_started') return undefined;
   if (report.kind === 'unknown') return { ...report, atMs };
-  return followTriggered(report, flags, opened, context);
+  return watchTriggered(report, flags, opened, context);
 }
 
 type Unsent = Pick<UnknownReport, 'notSentBecause' | 'remedy'>;
@@ -110,14 +110,14 @@ function whyNotRecovered(
 /** Why nobody sends an unknown trigger again, whatever its age and order. Undefined if one may. */
 export function whyNotSent(
   { trigger }: JournalEntry,
-  { settings, apiKey }: Pick<Opened, 'settings' | 'apiKey'>,
+  { settings, apiKeyHash }: Pick<Opened, 'settings' | 'apiKeyHash'>,
 ): Unsent | undefined {
   const sents = trigger?.openSents ?? [];
   if (settings.idempotencyKeys.value === 'ignored') return keysIgnored;
   if (sents.some(({ areKeysIgnored }) => areKeysIgnored)) {
     return { ...keysIgnored, notSentBecause: 'idempotency keys were ignored when it was sent' };
   }
-  if (sents.every((sent) => sent.apiKey === apiKey)) return undefined;
+  if (sents.every((sent) => sent.apiKeyHash === apiKeyHash)) return undefined;
   // Another profile's sweep may find its run.
   return { notSentBecause: 'it was sent with another API key' };
 }

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { readResult, readStatus } from '../run/watch-run.ts';
 import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { readPatienceMs } from './follow.ts';
 import { open } from './open.ts';
+import { readPatienceMs } from './watch-one.ts';
 
 export interface ResultFlags {
   giveUpAfterMs?: number;
@@ -16,8 +16,8 @@ export async function result(
   context: Context,
 ): Promise<CommandResult> {
   const opened = await open(context);
-  const { run } = findRun(name, opened, context.emit);
-  const report = await readStatus(run, patienceMs, opened.ports);
+  const { run, isRecorded } = findRun(name, opened, context.emit);
+  const report = await readStatus(run, { patienceMs, isRecorded }, opened.ports);
   const { status } = report;
   if (!status?.isFinal) return { reports: [report], show: 'outputs' };
   const finished = await readResult(run, status, { patienceMs }, opened.ports);

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { readStatus } from '../run/watch-run.ts';
 import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { readPatienceMs, usualMs } from './follow.ts';
 import { open } from './open.ts';
+import { readPatienceMs, usualMs } from './watch-one.ts';
 
 export interface StatusFlags {
   exitStatus?: boolean;
@@ -17,8 +17,9 @@ export async function status(
   context: Context,
 ): Promise<CommandResult> {
   const opened = await open(context);
-  const { run } = findRun(name, opened, context.emit);
-  const report = await readStatus(run, giveUpAfterMs, opened.ports);
+  const { run, isRecorded } = findRun(name, opened, context.emit);
+  // A service may not find a run that it has just started.
+  const report = await readStatus(run, { patienceMs: giveUpAfterMs, isRecorded }, opened.ports);
   if (report.kind === 'unreadable') return { reports: [report], show: 'status' };
   const usual = usualMs(run.automation, opened.journal);
   return { reports: [{ ...report, decidesExitCode: exitStatus, usualMs: usual }], show: 'status' };

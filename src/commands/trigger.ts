@@ -8,17 +8,17 @@ import { dayMs } from '../run/time.ts';
 import { formatDuration } from '../text/duration.ts';
 import { parseAutomation } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import {
-  deadlineOf,
-  type FollowFlags,
-  followPatienceMs,
-  followTriggered,
-  readableEntries,
-} from './follow.ts';
 import { type Opened, open } from './open.ts';
 import { whyNotSent } from './recover.ts';
+import {
+  type CommonWatchFlags,
+  deadlineOf,
+  readableEntries,
+  watchPatienceMs,
+  watchTriggered,
+} from './watch-one.ts';
 
-export interface TriggerFlags extends FollowFlags {
+export interface TriggerFlags extends CommonWatchFlags {
   ifActive?: 'fail' | 'skip' | 'wait';
   idempotencyKey?: string;
   dryRun?: boolean;
@@ -50,7 +50,7 @@ export async function trigger(
       const { executionId } = report;
       context.emit({ type: 'started', run: { automation, executionId } });
     }
-    return followTriggered(report, flags, opened, context);
+    return watchTriggered(report, flags, opened, context);
   });
   return { reports: await Promise.all(reports), show: watch ? 'summaries' : 'ids' };
 }
@@ -74,7 +74,7 @@ async function start(
   const { idempotencyKey: givenKey, ifActive = 'fail', giveUpAfterMs, intervalMs } = flags;
   const { ports, settings } = opened;
   const options = {
-    patienceMs: giveUpAfterMs ?? followPatienceMs,
+    patienceMs: giveUpAfterMs ?? watchPatienceMs,
     deadlineMs: deadlineOf(flags, context),
     ifActive,
     intervalMs,

@@ -5,11 +5,11 @@ import { unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
 import { type FoundRun, findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
-import { type FollowFlags, follow } from './follow.ts';
 import { type Opened, open } from './open.ts';
 import { whyNotSent } from './recover.ts';
+import { type CommonWatchFlags, watchOne } from './watch-one.ts';
 
-export interface WatchFlags extends FollowFlags {
+export interface WatchFlags extends CommonWatchFlags {
   all?: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function watch(
   }
   const reports = await Promise.all(
     found.map(({ run, isRecorded }) =>
-      follow(run, { isAccepted: false, isRecorded }, flags, opened, context),
+      watchOne(run, { isAccepted: false, isRecorded }, flags, opened, context),
     ),
   );
   return { reports: [...unknown, ...reports], show: 'summaries' };

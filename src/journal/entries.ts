@@ -1,4 +1,4 @@
-import type { Failure } from '../run/failure.ts';
+import { type Failure, failureTable } from '../run/failure.ts';
 import type { Trigger } from '../run/ports.ts';
 import type { Automation } from '../run/run.ts';
 import type { JournalRecord, RefusedRecord, SentRecord, StatusRecord } from './records.ts';
@@ -7,8 +7,8 @@ import type { JournalRecord, RefusedRecord, SentRecord, StatusRecord } from './r
 export interface OpenSent {
   id: string;
   atMs: number;
-  /** The fingerprint of the API key it was sent with. */
-  apiKey: string;
+  /** A hash of the API key it was sent with. */
+  apiKeyHash: string;
   /** The setting `idempotencyKeys` at that time. */
   areKeysIgnored: boolean;
   /** `recover` has told somebody about it. */
@@ -112,11 +112,11 @@ function addRecord(draft: Draft, record: Exclude<JournalRecord, StatusRecord>, p
 
 /** A repetition counts only if a `sent` that counts is open before it. */
 function addSent(draft: Draft, record: SentRecord, place: number): void {
-  const { id, isKeyGiven, repeats, atMs, apiKey, areKeysIgnored } = record;
+  const { id, isKeyGiven, repeats, atMs, apiKeyHash, areKeysIgnored } = record;
   if (draft.trigger) draft.trigger.isKeyGiven = isKeyGiven;
   if (draft.sents.some((sent) => sent.id === id)) return;
   if (repeats && !draft.sents.some(isOpen)) return;
-  draft.sents.push({ id, atMs, apiKey, areKeysIgnored, isReported: false, isRefused: false });
+  draft.sents.push({ id, atMs, apiKeyHash, areKeysIgnored, isReported: false, isRefused: false });
   draft.place = place;
 }
 
@@ -137,6 +137,8 @@ function finish(draft: Draft): boolean {
   draft.atMs = open[0]?.atMs ?? draft.atMs;
   if (executionId !== undefined || open.length > 0) return true;
   if (!refusal?.isListed) return false;
-  draft.notStarted = { kind: refusal.kind, reason: refusal.reason };
+  // A newer version may have recorded a kind that this one doesn't know.
+  const isKnown = Object.hasOwn(failureTable, refusal.kind);
+  draft.notStarted = { kind: isKnown ? refusal.kind : 'rejected', reason: refusal.reason };
   return true;
 }

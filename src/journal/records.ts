@@ -16,8 +16,8 @@ export interface SentRecord extends Common {
   isKeyGiven: boolean;
   /** It sends a trigger again that is unknown. */
   repeats: boolean;
-  /** The fingerprint of the API key. */
-  apiKey: string;
+  /** A hash of the API key. */
+  apiKeyHash: string;
   areKeysIgnored: boolean;
 }
 
@@ -68,7 +68,7 @@ export type JournalRecord =
 /** The fields that each type must have, with their types. */
 const commonFields = { atMs: 'number', baseUrl: 'string', projectId: 'string', name: 'string' };
 const requiredFields: Record<string, Record<string, string>> = {
-  sent: { ...commonFields, id: 'string', key: 'string', apiKey: 'string' },
+  sent: { ...commonFields, id: 'string', key: 'string', apiKeyHash: 'string' },
   refused: { ...commonFields, key: 'string', sentId: 'string', kind: 'string', reason: 'string' },
   accepted: { ...commonFields, key: 'string', executionId: 'string' },
   reported: { ...commonFields, key: 'string', sentIds: 'object' },

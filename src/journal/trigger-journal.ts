@@ -5,8 +5,8 @@ import type { StatusRecord } from './records.ts';
 
 export interface TriggerJournalOptions {
   journal: Journal;
-  /** The fingerprint of the API key. */
-  apiKey: string;
+  /** A hash of the API key. */
+  apiKeyHash: string;
   areKeysIgnored: boolean;
   newId(): string;
   /** Hides secrets in what the service said. */
@@ -15,11 +15,11 @@ export interface TriggerJournalOptions {
   onUnwritable(error: Error): void;
 }
 
-type LastStatus = Pick<StatusRecord, 'status' | 'reason'>;
+type LastStatus = Pick<StatusRecord, 'status' | 'isFinal' | 'reason'>;
 
 /** The journal as the core uses it: it never throws, because a run must not be lost by a full disk. */
 export function createTriggerJournal(options: TriggerJournalOptions): TriggerJournal {
-  const { journal, apiKey, areKeysIgnored, newId, scrub, onUnwritable } = options;
+  const { journal, apiKeyHash, areKeysIgnored, newId, scrub, onUnwritable } = options;
   const firstFiles = new Map<string, number>(); // by minted key: nothing of it is in older files
   const lastStatuses = new Map<string, LastStatus>(); // by run
   let hasWarned = false;
@@ -48,7 +48,7 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
   return {
     async appendSent({ automation, idempotencyKey: key, isKeyGiven }, { repeats }) {
       const id = newId();
-      const sent = { id, key, isKeyGiven, repeats, apiKey, areKeysIgnored };
+      const sent = { id, key, isKeyGiven, repeats, apiKeyHash, areKeysIgnored };
       const file = append({ type: 'sent', automation, ...sent });
       if (file !== undefined && !isKeyGiven && !repeats) firstFiles.set(key, file);
       return { sentId: id, isWritten: file !== undefined };
@@ -64,8 +64,9 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
       const reason = error === undefined ? undefined : scrub(error).replace(/\s+/g, ' ');
       const last = lastStatus(executionId);
       const hasNewReason = reason !== undefined && reason !== last?.reason;
-      if (last?.status === status && !hasNewReason) return;
-      lastStatuses.set(executionId, { status, reason });
+      const isSame = last?.status === status && last.isFinal === isFinal;
+      if (isSame && !hasNewReason) return;
+      lastStatuses.set(executionId, { status, isFinal, reason });
       const { startedAtMs, completedAtMs, creditsCharged } = facts;
       const times = { startedAtMs, completedAtMs, creditsCharged };
       append({ type: 'status', automation, executionId, status, isFinal, ...times, reason }, false);

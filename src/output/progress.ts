@@ -1,17 +1,17 @@
 import type { RunEvent } from '../run/ports.ts';
 import { isSameAutomation, type Run } from '../run/run.ts';
 import type { Warning } from './document.ts';
+import { createSpinner } from './spinner.ts';
+import { logTime, plainStyle } from './style.ts';
 import {
   changeBy,
-  type FollowedRun,
   isFinished,
   isShown,
   type ProgressContext,
   type ProgressView,
   progressText,
-} from './followed-run.ts';
-import { createSpinner } from './spinner.ts';
-import { logTime, plainStyle } from './style.ts';
+  type WatchedRun,
+} from './watched-run.ts';
 
 /** What a command tells while it works. */
 export interface Progress {
@@ -26,7 +26,7 @@ export interface Progress {
 export function createProgress(context: ProgressContext): Progress {
   const { stderr, flags, clock } = context;
   const warnings: Warning[] = [];
-  const runs: FollowedRun[] = [];
+  const runs: WatchedRun[] = [];
   const style = plainStyle(stderr, context);
   const createView = style.isTerminal ? createSpinner : createLog;
   const view = flags.quiet ? undefined : createView(runs, context);
@@ -52,7 +52,7 @@ export function createProgress(context: ProgressContext): Progress {
 /** The run that an event is about. Before the service has given its id, its automation names it. */
 function runOf(
   { automation, executionId }: Partial<Run> & Pick<Run, 'automation'>,
-  runs: FollowedRun[],
+  runs: WatchedRun[],
 ) {
   let run = runs.find(
     (each) =>
@@ -71,18 +71,18 @@ function runOf(
 const maxQuietMs = 300_000;
 
 /** A line with its time for each change, and one every five minutes. */
-function createLog(runs: readonly FollowedRun[], context: ProgressContext): ProgressView {
+function createLog(runs: readonly WatchedRun[], context: ProgressContext): ProgressView {
   const { stderr, clock, flags } = context;
   const style = plainStyle(stderr, context);
   const hasSummary = !flags.json && flags.field === undefined;
-  const toldChanges = new Map<FollowedRun, string>();
+  const toldChanges = new Map<WatchedRun, string>();
   const toldIds = new Set<string>();
 
   const write = (text: string) => stderr.write(`${logTime(clock.nowMs())} ${text}\n`);
-  const textOf = (run: FollowedRun) =>
+  const textOf = (run: WatchedRun) =>
     `${style.line(run.automation.name)} ${progressText(run, style, context)}`;
 
-  function tellChange(run: FollowedRun): void {
+  function tellChange(run: WatchedRun): void {
     const change = changeOf(run);
     if (change === undefined || toldChanges.get(run) === change) return;
     toldChanges.set(run, change);
@@ -108,7 +108,7 @@ function createLog(runs: readonly FollowedRun[], context: ProgressContext): Prog
 }
 
 /** What a line is worth: another text than the last time. Undefined if nothing is known yet. */
-function changeOf({ status, silence, isWaiting, isStarted }: FollowedRun): string | undefined {
+function changeOf({ status, silence, isWaiting, isStarted }: WatchedRun): string | undefined {
   if (silence) return 'silent';
   if (status) return status.status;
   if (isWaiting) return 'waiting';

@@ -1,19 +1,19 @@
+import { stateOfStatus } from './state.ts';
+import { blanksAfter, cut, loadStyle, type Style, widthOf } from './style.ts';
 import {
-  type FollowedRun,
   isFinished,
   isShown,
   type ProgressContext,
   type ProgressView,
   progressText,
-} from './followed-run.ts';
-import { stateOfStatus } from './state.ts';
-import { blanksAfter, cut, loadStyle, type Style, widthOf } from './style.ts';
+  type WatchedRun,
+} from './watched-run.ts';
 
 /** Once a second, for the times. More would fill the log of whatever records a terminal. */
 const intervalMs = 1000;
 
 /** A spinner with one line for one run, or a line for each of several below a count. */
-export function createSpinner(runs: FollowedRun[], context: ProgressContext): ProgressView {
+export function createSpinner(runs: WatchedRun[], context: ProgressContext): ProgressView {
   const { stderr, terminal, terminalStyle } = context;
   let isStopped = false;
   let isStarting = false;
@@ -62,9 +62,9 @@ export function createSpinner(runs: FollowedRun[], context: ProgressContext): Pr
   };
 }
 
-function boardText(runs: readonly FollowedRun[], style: Style, context: ProgressContext): string {
+function boardText(runs: readonly WatchedRun[], style: Style, context: ProgressContext): string {
   const shown = runs.filter(isShown);
-  const nameOf = (run: FollowedRun) => style.line(run.automation.name);
+  const nameOf = (run: WatchedRun) => style.line(run.automation.name);
   const nameWidth = Math.max(...shown.map((run) => widthOf(nameOf(run))));
   const rows = shown.map((run) => {
     const name = nameOf(run);
@@ -80,7 +80,7 @@ function boardText(runs: readonly FollowedRun[], style: Style, context: Progress
     .join('\n');
 }
 
-function glyphOf({ status }: FollowedRun, style: Style): string {
+function glyphOf({ status }: WatchedRun, style: Style): string {
   if (!status?.isFinal) return ' ';
   const { tone } = stateOfStatus(status, 0);
   return style.tint(tone, style.glyphs[tone]);

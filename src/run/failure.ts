@@ -54,7 +54,7 @@ export interface Failure {
 /** What one request got. */
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
-export const failure = (kind: FailureKind, facts: Partial<Failure> = {}): Failure => ({
+export const failureOf = (kind: FailureKind, facts: Partial<Failure> = {}): Failure => ({
   reason: failureTable[kind].reason,
   ...facts,
   kind,

@@ -62,7 +62,7 @@ export interface TriggerJournal {
 export type RunEvent =
   | { type: 'started'; run: Run }
   /** The run is about to be followed. `usualMs`: how long its automation usually takes. */
-  | { type: 'following'; run: Run; usualMs?: number }
+  | { type: 'watching'; run: Run; usualMs?: number }
   | { type: 'status'; run: Run; status: RunStatus }
   /** An attempt failed and is made again. `silentMs`: how long there was no valid answer. */
   | { type: 'retry'; automation: Automation; failure: Failure; silentMs: number }

@@ -1,4 +1,4 @@
-import { type Answer, type Failure, failure } from './failure.ts';
+import { type Answer, type Failure, failureOf } from './failure.ts';
 import type { Ports } from './ports.ts';
 import type { Automation } from './run.ts';
 
@@ -45,32 +45,32 @@ export async function retry<T>(
   } = options;
   let spareMs = patienceMs;
   let silentMs = 0;
-  let answer: Answer<T> = { ok: false, failure: failure('out_of_time') };
+  let answer: Answer<T> = { ok: false, failure: failureOf('out_of_time') };
   for (let failures = 0; ; failures++) {
     await turn();
-    if (signal.aborted) return { ok: false, failure: failure('interrupted') };
+    if (signal.aborted) return { ok: false, failure: failureOf('interrupted') };
     if (mayAttempt?.() === false) return answer;
     const timeoutMs = Math.min(requestTimeoutMs, Math.max(spareMs, lastAttemptMs));
     const startedMs = clock.elapsedMs();
     answer = await attempt(timeoutMs);
     if (answer.ok) return answer;
-    const { failure: failed } = answer;
-    if (!mayRetry(failed)) return answer;
+    const { failure } = answer;
+    if (!mayRetry(failure)) return answer;
 
     // An attempt can only take longer than it may if the machine slept.
     const tookMs = Math.min(clock.elapsedMs() - startedMs, timeoutMs);
-    const isFree = options.isFree?.(failed) ?? false;
+    const isFree = options.isFree?.(failure) ?? false;
     silentMs += tookMs;
     spareMs = isFree ? patienceMs : spareMs - tookMs;
     const leftMs = deadlineMs - clock.elapsedMs();
-    const pause = pauseAfter(failed, failures, { isFree, spareMs, leftMs, random });
+    const pause = pauseAfter(failure, failures, { isFree, spareMs, leftMs, random });
     if (!pause) return answer;
     const { delayMs, isLast } = pause;
-    emit({ type: 'retry', automation, failure: failed, silentMs });
+    emit({ type: 'retry', automation, failure, silentMs });
     await clock.sleep(delayMs, signal);
-    const { retryAfterMs = 0 } = failed;
+    const { retryAfterMs = 0 } = failure;
     // Some of it has passed.
-    if (isLast) return { ok: false, failure: { ...failed, retryAfterMs: retryAfterMs - delayMs } };
+    if (isLast) return { ok: false, failure: { ...failure, retryAfterMs: retryAfterMs - delayMs } };
     silentMs += delayMs;
     if (!isFree) spareMs -= delayMs;
   }

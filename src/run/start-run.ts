@@ -1,4 +1,4 @@
-import { type Failure, failure, rowOf } from './failure.ts';
+import { type Failure, failureOf, rowOf } from './failure.ts';
 import type { Ports, Trigger } from './ports.ts';
 import type { NotStartedReport, RunReport, Started, UnknownReport } from './report.ts';
 import { retry } from './retry.ts';
@@ -44,7 +44,7 @@ export async function startRun(
     if (delayMs === undefined) return report;
     ports.emit({ type: 'waiting', automation: trigger.automation });
     await clock.sleep(delayMs, signal);
-    if (signal.aborted) return { ...report, failure: failure('interrupted') };
+    if (signal.aborted) return { ...report, failure: failureOf('interrupted') };
     repeats = false; // it was refused, so it is unknown no more
     // Another command may have sent a given key since, so its day began with the first try.
     if (!trigger.isKeyGiven) {
@@ -102,7 +102,7 @@ async function sendTrigger(
       automation,
       patienceMs,
       deadlineMs,
-      mayRetry: (failed) => rowOf(failed).retry && !(areKeysIgnored && firstUnknown),
+      mayRetry: (failure) => rowOf(failure).retry && !(areKeysIgnored && firstUnknown),
       // Services forget an idempotency key after a day.
       mayAttempt: () => Math.abs(clock.nowMs() - firstSentMs) <= dayMs,
     },
@@ -115,7 +115,7 @@ async function sendTrigger(
   }
 
   const isCutShort = signal.aborted && rowOf(answer.failure).retry;
-  const last = isCutShort ? failure('interrupted') : answer.failure;
+  const last = isCutShort ? failureOf('interrupted') : answer.failure;
   if (!firstUnknown) {
     const isListed = last.kind !== 'already_active' || options.ifActive === 'fail';
     await journal.appendRefused(trigger, sentId, { why: last, isListed });
@@ -144,11 +144,11 @@ async function lookBeforeRepeating(
   const look = isWritten ? await journal.look(trigger) : undefined;
   if (!look) {
     const reason = "the journal can't be written, so it isn't sent again";
-    return { ...unknownReport(trigger), last: failure('not_repeated', { reason }) };
+    return { ...unknownReport(trigger), last: failureOf('not_repeated', { reason }) };
   }
   if (look.executionId) return runReport(trigger, look.executionId, 'no');
   if (look.openSents.includes(sentId)) return undefined;
-  return notStartedReport(trigger, failure('not_repeated'));
+  return notStartedReport(trigger, failureOf('not_repeated'));
 }
 
 /** Nobody knows what would come of sending it again. */
@@ -177,5 +177,5 @@ const notStartedReport = (trigger: Trigger, why: Failure): NotStartedReport => (
 /** Without a failure if only the journal tells of the trigger. */
 export const unknownReport = (
   trigger: Trigger,
-  why = failure('no_response', { reason: 'its response was lost' }),
+  why = failureOf('no_response', { reason: 'its response was lost' }),
 ): UnknownReport => ({ kind: 'unknown', ...about(trigger, 'unknown'), failure: why });

@@ -1,4 +1,4 @@
-import { type Failure, failure, rowOf } from './failure.ts';
+import { type Failure, failureOf, rowOf } from './failure.ts';
 import type { Ports } from './ports.ts';
 import {
   decidingStatus,
@@ -41,7 +41,7 @@ export async function watchRun(
   const stopped = (why: Failure): StoppedReport => ({
     kind: 'stopped',
     ...run,
-    failure: signal.aborted ? failure('interrupted') : why,
+    failure: signal.aborted ? failureOf('interrupted') : why,
     status,
   });
   let isHeard = options.isAccepted;
@@ -57,9 +57,9 @@ export async function watchRun(
     const leftMs = deadlineMs - clock.elapsedMs();
     const gapMs = intervalMs ?? pollGapMs(status, clock.nowMs());
     const askedMs = Math.min(status.retryAfterMs ?? 0, maxRetryAfterMs);
-    if (leftMs <= 0) return stopped(failure('timeout'));
+    if (leftMs <= 0) return stopped(failureOf('timeout'));
     await clock.sleep(Math.min(Math.max(gapMs, askedMs), leftMs), signal);
-    if (askedMs > leftMs) return stopped(failure('timeout'));
+    if (askedMs > leftMs) return stopped(failureOf('timeout'));
   }
 }
 
@@ -77,9 +77,9 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   const { patienceMs, deadlineMs, isPatienceGiven = false, isRecorded = false } = limits;
   const { service, clock, journal } = ports;
   const { automation } = run;
-  const mayRetry = (failed: Failure) =>
-    isHeard || rowOf(failed).retry || (isRecorded && failed.kind === 'not_found');
-  const isFree = (failed: Failure) => isHeard && rowOf(failed).retry && !isPatienceGiven;
+  const mayRetry = (failure: Failure) =>
+    isHeard || rowOf(failure).retry || (isRecorded && failure.kind === 'not_found');
+  const isFree = (failure: Failure) => isHeard && rowOf(failure).retry && !isPatienceGiven;
   const answer = await retry(
     (timeoutMs) => service.status(run, timeoutMs),
     { automation, patienceMs, deadlineMs, mayRetry, isFree },
@@ -88,16 +88,16 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   if (answer.ok) journal.appendStatus(run, answer.value);
   const hasExpired = deadlineMs !== undefined && clock.elapsedMs() >= deadlineMs;
   if (answer.ok || !hasExpired || !mayRetry(answer.failure)) return answer;
-  return { ok: false as const, failure: failure('timeout') };
+  return { ok: false as const, failure: failureOf('timeout') };
 }
 
 /** The current status, within the patience. */
 export async function readStatus(
   run: Run,
-  patienceMs: number,
+  limits: Pick<Limits, 'patienceMs' | 'isRecorded'>,
   ports: Ports,
 ): Promise<RunReport | UnreadableReport> {
-  const answer = await poll(run, false, { patienceMs }, ports);
+  const answer = await poll(run, false, limits, ports);
   return answer.ok
     ? { kind: 'run', ...run, status: answer.value }
     : { kind: 'unreadable', ...run, failure: answer.failure };
@@ -118,13 +118,13 @@ export async function readResult(
       const attempt = await service.result(run, timeoutMs);
       if (!attempt.ok || attempt.value.isFinal) return attempt;
       const reason = `the run is ${status.status}, but its result still says ${attempt.value.status}`;
-      return { ok: false as const, failure: failure('in_progress', { reason }) };
+      return { ok: false as const, failure: failureOf('in_progress', { reason }) };
     },
     { automation, patienceMs, deadlineMs, mayRetry: () => true },
     ports,
   );
   if (!answer.ok) {
-    const resultFailure = signal.aborted ? failure('interrupted') : answer.failure;
+    const resultFailure = signal.aborted ? failureOf('interrupted') : answer.failure;
     return { ...report, resultFailure };
   }
   const result = answer.value;

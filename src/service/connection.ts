@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
-import { type Answer, type Failure, failure } from '../run/failure.ts';
+import { type Answer, type Failure, failureOf } from '../run/failure.ts';
 import { type HttpProxy, withoutBrackets } from './proxy.ts';
 
 /**
@@ -80,7 +80,7 @@ async function openTunnel(
   const kind = statusCode >= 400 && statusCode < 500 ? 'proxy' : 'unreachable';
   const wants =
     statusCode === 407 ? 'wants a user name and password' : `didn't connect to ${target}`;
-  return failure(kind, { reason: `${title} ${wants} (${statusCode})` });
+  return failureOf(kind, { reason: `${title} ${wants} (${statusCode})` });
 }
 
 const portOf = ({ port, protocol }: URL): number =>
@@ -104,14 +104,14 @@ const certificateError =
 function connectFailure({ code = '', message }: NodeJS.ErrnoException, peer: string): Failure {
   if (certificateError.test(code)) {
     const reason = `the certificate for ${peer} isn't trusted (${message})`;
-    return failure('tls', { reason });
+    return failureOf('tls', { reason });
   }
   const words: Record<string, string> = {
     ENOTFOUND: `${peer} can't be found`,
     ECONNREFUSED: `${peer} refused the connection`,
   };
   const what = words[code] ?? `the connection to ${peer} failed`;
-  return failure('unreachable', { reason: `${what} (${tlsReason(message) ?? code})` });
+  return failureOf('unreachable', { reason: `${what} (${tlsReason(message) ?? code})` });
 }
 
 /** `no shared cipher` in `0A0000C1:SSL routines:tls_early_post_process:no shared cipher:../deps/…`. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'undici';
-import { type Answer, type Failure, failure } from '../run/failure.ts';
+import { type Answer, type Failure, failureOf } from '../run/failure.ts';
 import { openConnection, tlsReason } from './connection.ts';
 import type { HttpProxy } from './proxy.ts';
 
@@ -104,7 +104,7 @@ async function exchange(
     size += chunk.length;
     if (size <= maxMiB * 1024 * 1024) continue;
     const reason = `the response is longer than ${maxMiB} MiB`;
-    ending.abort(failure('invalid_response', { reason }));
+    ending.abort(failureOf('invalid_response', { reason }));
   }
   // Without the byte order mark, which JSON.parse refuses.
   const text = new TextDecoder().decode(Buffer.concat(chunks));
@@ -135,13 +135,15 @@ async function leaveOutOptimizing(): Promise<void> {
 /** Only a POST that was written may have done something. */
 const interruption = ({ method }: HttpRequest, { isWritten }: Progress): Failure =>
   isWritten && method === 'POST'
-    ? failure('no_response', { reason: 'there was no response yet' })
-    : failure('interrupted');
+    ? failureOf('no_response', { reason: 'there was no response yet' })
+    : failureOf('interrupted');
 
 function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: Progress): Failure {
   const limit = `within ${timeoutMs / 1000}s`;
-  if (!isWritten) return failure('unreachable', { reason: `nobody answered ${limit}` });
-  return failure('no_response', { reason: `no ${httpStatus ? 'complete ' : ''}response ${limit}` });
+  if (!isWritten) return failureOf('unreachable', { reason: `nobody answered ${limit}` });
+  return failureOf('no_response', {
+    reason: `no ${httpStatus ? 'complete ' : ''}response ${limit}`,
+  });
 }
 
 /** The failure of a request that was written, in full or in part. */
@@ -150,11 +152,13 @@ function lostFailure(
   { httpStatus }: Progress,
 ): Failure {
   if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return failure('invalid_response', { reason: `the response isn't HTTP (${code || message})` });
+    return failureOf('invalid_response', {
+      reason: `the response isn't HTTP (${code || message})`,
+    });
   }
   const where = httpStatus ? 'in the middle of' : 'before';
   // A server that speaks TLS 1.3 refuses a client's certificate only after the handshake.
   const alert = tlsReason(message);
   const reason = `the connection broke ${where} the response${alert ? ` (${alert})` : ''}`;
-  return failure('connection_lost', { reason });
+  return failureOf('connection_lost', { reason });
 }

@@ -2,7 +2,7 @@ import {
   type Answer,
   type Failure,
   type FailureKind,
-  failure,
+  failureOf,
   failureTable,
   rowOf,
 } from '../run/failure.ts';
@@ -65,7 +65,7 @@ export function answerOf<T extends object>(response: HttpResponse, reading: Read
   if (status >= 300) return { ok: false, failure: { ...errorOf(response, reading), ...facts } };
   const value = readSuccess(response, reading, facts.retryAfterMs);
   if (typeof value !== 'string') return { ok: true, value };
-  return { ok: false, failure: failure('invalid_response', { reason: value, ...facts }) };
+  return { ok: false, failure: failureOf('invalid_response', { reason: value, ...facts }) };
 }
 
 const requestIdHeader = /^((x-)?(request|correlation)-id|x-amzn-requestid|cf-ray)$/;
@@ -92,11 +92,11 @@ function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>)
   const row = rows.find(([, fits]) => fits({ ...body, status, isTrigger, hasRetryAfter }));
   const kind = row?.[0] ?? 'rejected';
   const { code, message } = body;
-  if (kind === 'invalid_response') return failure(kind, { code, reason: reasonOfPage(body) });
+  if (kind === 'invalid_response') return failureOf(kind, { code, reason: reasonOfPage(body) });
   const { reason } = failureTable[kind];
-  if (message && wordsAlone.includes(kind)) return failure(kind, { code, reason: message });
+  if (message && wordsAlone.includes(kind)) return failureOf(kind, { code, reason: message });
   const words = message && wordsAfter.includes(kind) ? `: ${message}` : '';
-  return failure(kind, { code, reason: reason + words });
+  return failureOf(kind, { code, reason: reason + words });
 }
 
 const reasonOfPage = ({ message }: ErrorBody) =>

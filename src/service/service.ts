@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { type Answer, failure } from '../run/failure.ts';
+import { type Answer, failureOf } from '../run/failure.ts';
 import type { Service, StartedRun } from '../run/ports.ts';
 import type { Automation, JsonObject, Run, RunStatus } from '../run/run.ts';
 import { cleanLine } from '../text/clean.ts';
@@ -136,8 +136,8 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Wor
     const key = await readApiKey().catch((error: Error) => error);
     if (typeof key !== 'string') {
       reading = undefined;
-      if (signal.aborted) return { ok: false, failure: failure('interrupted') };
-      return { ok: false, failure: failure('unauthorized', { reason: key.message }) };
+      if (signal.aborted) return { ok: false, failure: failureOf('interrupted') };
+      return { ok: false, failure: failureOf('unauthorized', { reason: key.message }) };
     }
     const request: HttpRequest = {
       method: trigger ? 'POST' : 'GET',

@@ -18,7 +18,9 @@ export async function runApiKeyCommand(
     const child = execFile('sh', ['-c', command], options, (error, stdout, stderr) => {
       const [line = ''] = stdout.split(/\r?\n/);
       if (!error) return resolve(line);
-      const failure = error.killed ? 'took longer than 30s' : `exited with ${error.code}`;
+      const failure = error.killed
+        ? 'took longer than 30s'
+        : `exited with ${error.code ?? error.signal}`;
       secrets.protect(line);
       const words = cleanLine(secrets.scrub(stderr.trim().split('\n').at(-1) ?? ''));
       reject(new Problem(`${source} ${failure}${words && `: ${words}`}`));

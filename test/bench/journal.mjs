@@ -39,7 +39,12 @@ function recordsOf(number, sentMs) {
   const key = uuidOf(2, number);
   const executionId = uuidOf(3, number);
   const completedAtMs = sentMs + 60_000 + ((number * 7919) % 600_000);
-  const sent = { isKeyGiven: false, repeats: false, apiKey: 'c0ffeec0ffee', areKeysIgnored: false };
+  const sent = {
+    isKeyGiven: false,
+    repeats: false,
+    apiKeyHash: 'c0ffeec0ffee',
+    areKeysIgnored: false,
+  };
   const status = { status: 'COMPLETED', isFinal: true, startedAtMs: sentMs, completedAtMs };
   return [
     { type: 'sent', id: uuidOf(4, number), key, ...sent, atMs: sentMs },

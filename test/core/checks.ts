@@ -33,7 +33,7 @@ export function checkWorld(world: World): void {
       expect(unknownKeys(told, isTold), 'told for the last time').toContain(record.key);
     }
     for (const { trigger } of fold(records).filter(stillCounts)) {
-      const apiKey = trigger?.openSents[0]?.apiKey;
+      const apiKey = trigger?.openSents[0]?.apiKeyHash;
       const sweeps = world.sweeps.filter(({ use }) => use.apiKey === apiKey);
       expect(unknownKeys(sweeps), 'told by a sweep').toContain(trigger?.idempotencyKey);
     }

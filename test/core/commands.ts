@@ -6,7 +6,7 @@ import { trigger } from '../../src/commands/trigger.ts';
 import type { Context } from '../../src/context.ts';
 import { createTriggerJournal } from '../../src/journal/trigger-journal.ts';
 import { type ExitName, exitNameOfSeveral } from '../../src/run/exit-codes.ts';
-import { type Answer, type FailureKind, failure, rowOf } from '../../src/run/failure.ts';
+import { type Answer, type FailureKind, failureOf, rowOf } from '../../src/run/failure.ts';
 import type { Ports, StartedRun, Trigger } from '../../src/run/ports.ts';
 import { exitNameOf, Problem, type RunOrTriggerReport } from '../../src/run/report.ts';
 import { hourMs } from '../../src/run/time.ts';
@@ -151,7 +151,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
   const journal = createMemoryJournal(machine, use);
   const records = createTriggerJournal({
     journal,
-    apiKey,
+    apiKeyHash: apiKey,
     areKeysIgnored,
     newId: () => `sent-${number}-${++ids}`,
     scrub: (text) => text,
@@ -160,7 +160,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
     },
   });
   const send = createSender(command, signal, world);
-  const refuse = () => step(() => ({ ok: false as const, failure: failure('unauthorized') }));
+  const refuse = () => step(() => ({ ok: false as const, failure: failureOf('unauthorized') }));
   const ports: Ports = {
     service: {
       // Whether it may be sent was asked at this moment, so no step comes before it.
@@ -196,7 +196,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
     emit() {},
   };
   const settings = { idempotencyKeys: { value: areKeysIgnored ? 'ignored' : 'honored' } };
-  return { settings: settings as Opened['settings'], journal, ports, apiKey };
+  return { settings: settings as Opened['settings'], journal, ports, apiKeyHash: apiKey };
 }
 
 /** Sends triggers over a network to which happens what the command's `network` says. */
@@ -206,7 +206,7 @@ function createSender(command: Command, signal: AbortSignal, { time, service }: 
   return ({ automation, idempotencyKey: key }: Trigger, timeoutMs: number) => {
     const condition = network.shift() ?? { arrivesMs: 50 };
     const { arrivesMs, reply, retryAfterMs } = condition;
-    const isSent = !reply || rowOf(failure(reply)).effect === 'unknown';
+    const isSent = !reply || rowOf(failureOf(reply)).effect === 'unknown';
     const sent = { sentMs: time.nowMs(), sentNowMs: machine.clock.nowMs() };
     const request: Request = { command, automation, key, ...sent };
     command.requests.push(request);
@@ -216,7 +216,7 @@ function createSender(command: Command, signal: AbortSignal, { time, service }: 
         resolve(answer);
       };
       const fail = (kind: FailureKind) =>
-        end({ ok: false, failure: failure(kind, { retryAfterMs }) });
+        end({ ok: false, failure: failureOf(kind, { retryAfterMs }) });
       const receive = (answer?: Answer<StartedRun>) =>
         time.after(50, () => (reply ? fail(reply) : answer && end(answer)), machine);
       time.after(timeoutMs, () => fail(isSent ? 'no_response' : 'unreachable'), machine);

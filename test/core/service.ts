@@ -1,4 +1,4 @@
-import { type Answer, type FailureKind, failure } from '../../src/run/failure.ts';
+import { type Answer, type FailureKind, failureOf } from '../../src/run/failure.ts';
 import type { StartedRun } from '../../src/run/ports.ts';
 import { type Automation, isSameAutomation } from '../../src/run/run.ts';
 import { hourMs } from '../../src/run/time.ts';
@@ -76,7 +76,7 @@ export function createService(traits: Traits, time: Time) {
   }
 
   const isActive = ({ endsMs }: ServiceRun) => time.nowMs() < endsMs;
-  const refused = (kind: FailureKind) => ({ ok: false as const, failure: failure(kind) });
+  const refused = (kind: FailureKind) => ({ ok: false as const, failure: failureOf(kind) });
   const accepted = ({ executionId }: ServiceRun, status: string) => ({
     ok: true as const,
     value: { executionId, document: { executionId, status } },

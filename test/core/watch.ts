@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import {
   type Answer,
   type FailureKind,
-  failure,
+  failureOf,
   failureTable,
   rowOf,
 } from '../../src/run/failure.ts';
@@ -117,8 +117,8 @@ function answerOf(reply: Reply | undefined, timeoutMs: number): Request['answer'
   const value = { status: 'COMPLETED', isFinal: true, output: null, document: {} };
   if (!reply) return { ok: true, value };
   const { tookMs, retryAfterMs } = reply;
-  if (tookMs > timeoutMs) return { ok: false, failure: failure('no_response') };
-  if (reply.failure) return { ok: false, failure: failure(reply.failure, { retryAfterMs }) };
+  if (tookMs > timeoutMs) return { ok: false, failure: failureOf('no_response') };
+  if (reply.failure) return { ok: false, failure: failureOf(reply.failure, { retryAfterMs }) };
   return { ok: true, value: { ...value, status: 'RUNNING', isFinal: false, retryAfterMs } };
 }
 

@@ -7,8 +7,8 @@ import type { StartReport } from '../run/start-run.ts';
 import { watchRun } from '../run/watch-run.ts';
 import type { Opened } from './open.ts';
 
-/** The flags of commands that follow a run. */
-export interface FollowFlags {
+/** The flags of commands that watch a run. */
+export interface CommonWatchFlags {
   /** Of `trigger` and `recover`. */
   watch?: boolean;
   /** 0: never. */
@@ -17,29 +17,29 @@ export interface FollowFlags {
   giveUpAfterMs?: number;
 }
 
-/** The patience to trigger and to follow. */
-export const followPatienceMs = 600_000;
+/** The patience to trigger and to watch. */
+export const watchPatienceMs = 600_000;
 /** The patience of the commands that ask once. */
 export const readPatienceMs = 30_000;
 const defaultTimeoutMs = 195 * 60_000;
 
 /** When `--timeout` expires, by `clock.elapsedMs`. */
-export function deadlineOf({ timeoutMs = defaultTimeoutMs }: FollowFlags, { clock }: Context) {
+export function deadlineOf({ timeoutMs = defaultTimeoutMs }: CommonWatchFlags, { clock }: Context) {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.elapsedMs() + timeoutMs;
 }
 
-/** Follows a run until it finishes. `isAccepted`: this command has just triggered it. */
-export function follow(
+/** Watches a run until it finishes. `isAccepted`: this command has just triggered it. */
+export function watchOne(
   run: Run,
   { isAccepted, isRecorded }: { isAccepted: boolean; isRecorded: boolean },
-  flags: FollowFlags,
+  flags: CommonWatchFlags,
   { ports, journal }: Opened,
   context: Context,
 ): Promise<RunReport | StoppedReport> {
-  context.emit({ type: 'following', run, usualMs: usualMs(run.automation, journal) });
+  context.emit({ type: 'watching', run, usualMs: usualMs(run.automation, journal) });
   const { giveUpAfterMs, intervalMs } = flags;
   const options = {
-    patienceMs: giveUpAfterMs ?? followPatienceMs,
+    patienceMs: giveUpAfterMs ?? watchPatienceMs,
     isPatienceGiven: giveUpAfterMs !== undefined,
     deadlineMs: deadlineOf(flags, context),
     intervalMs,
@@ -49,10 +49,10 @@ export function follow(
   return watchRun(run, options, ports);
 }
 
-/** With `--watch`, follows the run that a trigger has, if it has one. */
-export async function followTriggered(
+/** With `--watch`, watches the run that a trigger has, if it has one. */
+export async function watchTriggered(
   report: StartReport,
-  flags: FollowFlags,
+  flags: CommonWatchFlags,
   opened: Opened,
   context: Context,
 ): Promise<Report> {
@@ -61,8 +61,8 @@ export async function followTriggered(
   const isAccepted = trigger?.started !== 'no';
   // The run of a key that was sent long ago may not be the last one.
   const run = { automation, executionId, isLastRun: isAccepted };
-  const followed = await follow(run, { isAccepted, isRecorded: true }, flags, opened, context);
-  return { ...followed, trigger };
+  const watched = await watchOne(run, { isAccepted, isRecorded: true }, flags, opened, context);
+  return { ...watched, trigger };
 }
 
 const minSamples = 3;

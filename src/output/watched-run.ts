@@ -7,12 +7,12 @@ import { httpFact, stateOfStatus, stateText } from './state.ts';
 import type { Style } from './style.ts';
 
 /** One run or trigger, as far as events have told. */
-export interface FollowedRun {
+export interface WatchedRun {
   automation: Automation;
   executionId?: string;
   /** This command started it. */
   isStarted?: boolean;
-  isFollowed?: boolean;
+  isWatched?: boolean;
   /** `--if-active wait` */
   isWaiting?: boolean;
   usualMs?: number;
@@ -35,32 +35,34 @@ export type ProgressEvent = Exclude<RunEvent, { type: 'note' | 'warning' }>;
 const minSilenceMs = 5000;
 
 /** What an event tells of its run. `atMs`: by `clock.elapsedMs`. */
-export function changeBy(event: ProgressEvent, atMs: number): Partial<FollowedRun> {
+export function changeBy(event: ProgressEvent, atMs: number): Partial<WatchedRun> {
   const silence = undefined;
   switch (event.type) {
     case 'started':
       return { silence, isStarted: true, isWaiting: false };
-    case 'following':
-      return { silence, isFollowed: true, usualMs: event.usualMs };
+    case 'watching':
+      return { silence, isWatched: true, usualMs: event.usualMs };
     case 'status':
       return { silence, status: event.status };
     case 'waiting':
       return { silence, isWaiting: true };
     case 'retry': {
       const { failure, silentMs } = event;
-      return silentMs < minSilenceMs ? {} : { silence: { failure, sinceMs: atMs - silentMs } };
+      // An interrupted command doesn't try again.
+      const isWorthIt = silentMs >= minSilenceMs && failure.kind !== 'interrupted';
+      return isWorthIt ? { silence: { failure, sinceMs: atMs - silentMs } } : {};
     }
   }
 }
 
 /** There is something to say about it while it lasts. */
-export const isShown = ({ isFollowed, isWaiting, silence }: FollowedRun): boolean =>
-  Boolean(isFollowed || isWaiting || silence);
+export const isShown = ({ isWatched, isWaiting, silence }: WatchedRun): boolean =>
+  Boolean(isWatched || isWaiting || silence);
 
-export const isFinished = ({ status }: FollowedRun): boolean => status?.isFinal ?? false;
+export const isFinished = ({ status }: WatchedRun): boolean => status?.isFinal ?? false;
 
 /** `RUNNING for 4m 12s, usually 5m`, without the name. */
-export function progressText(run: FollowedRun, style: Style, { clock }: ProgressContext): string {
+export function progressText(run: WatchedRun, style: Style, { clock }: ProgressContext): string {
   const { status, silence, isWaiting, isStarted, usualMs } = run;
   const start = isWaiting ? 'is already running, waiting for it to finish' : isStarted && 'started';
   const state = status && stateOfStatus(status, clock.nowMs(), silence ? undefined : usualMs);

@@ -214,7 +214,7 @@ function declareConfig(program: Command, act: Act): void {
     ['runctl config', 'the default profile'],
     ['runctl config set baseUrl https://api.example.com', 'store one setting'],
     ['runctl config set apiKey < key.txt', 'never an argument'],
-    ['runctl config set project <uuid> --profile eu', 'in another profile'],
+    ['runctl config set profile eu', 'another profile from now on'],
   ]);
   const get = addCommand(config, 'get <setting>', "print a setting's value");
   act(get, async ([name]: [string], _, context) =>
@@ -325,7 +325,7 @@ const commonFlags = [
   ['--json', 'print one JSON document a line'],
   ['--field <name>', 'print one value of it, such as status or runctl.outcome'],
   ['-q, --quiet', 'no progress, notes, or summaries of completed runs'],
-  ['--debug', 'print every request and response, without the API key'],
+  ['--debug', 'print the head of every request and response, without the API key'],
   ['--no-color', 'no colors'],
   ['-p, --project <uuid>', 'the project of automations named without one'],
   ['--profile <name>', 'the profile with the settings'],

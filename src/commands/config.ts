@@ -32,7 +32,7 @@ export async function config(context: Context): Promise<CommandResult> {
   const result = await store(answers, settings, context);
 
   const text = project
-    ? "the project ID can't be verified before: runctl trigger <automation> --watch"
+    ? 'the first trigger shows whether the project is right: runctl trigger <automation> --watch'
     : 'next: runctl trigger <projectId>/<automation> --watch';
   emit({ type: 'note', text });
   return result;
@@ -179,7 +179,7 @@ async function askFor(
     (isOptional && text === '') ||
     settingTable[name].parse(text) !== undefined ||
     `must be ${allowed}`;
-  const message = isOptional ? `${label} (optional)` : label;
+  const message = isOptional ? `${label} (a UUID, optional)` : label;
   const text = await askLine(message, suggested, check, context);
   return settingTable[name].parse(text) ?? '';
 }
@@ -205,7 +205,7 @@ async function askApiKey(
       // Such as a proxy that can't be used. inquirer doesn't catch what a check throws.
       return (error as Error).message;
     }
-    return failure?.kind !== 'unauthorized' || failure.reason;
+    return failure?.kind === 'unauthorized' ? failure.reason : true;
   };
   const message = isStored ? 'API key (Enter keeps the stored one)' : 'API key';
   const apiKey = await askHidden(message, check, context);

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { Problem } from '../run/report.ts';
 
-/** True, or what is wrong with the answer, which can then be corrected. */
-type Check = (text: string) => boolean | string | Promise<boolean | string>;
+/** True, or what is wrong with the answer, which is then asked for again. */
+type Check = (text: string) => true | string | Promise<true | string>;
 
 /** Asks for a line on the terminal. Throws a `Problem` on Ctrl-C. */
 export async function askLine(
@@ -12,22 +12,23 @@ export async function askLine(
   context: Context,
 ): Promise<string> {
   const { default: input } = await import('@inquirer/input');
-  const options = { message, default: suggested, validate: trimmed(check) };
-  return answerOf(input(options, streamsOf(context)));
+  // What is pasted often has spaces at its ends.
+  const validate = (text: string) => check(text.trim());
+  return answerOf(input({ message, default: suggested, validate }, streamsOf(context)));
 }
 
 /** Asks for a line that the terminal doesn't show. Throws a `Problem` on Ctrl-C. */
 export async function askHidden(message: string, check: Check, context: Context): Promise<string> {
   const { default: password } = await import('@inquirer/password');
-  const options = { message, toggleMask: false, validate: trimmed(check) };
-  return answerOf(password(options, streamsOf(context)));
+  // A check of the prompt's own would leave the wrong answer in it, where nobody sees it.
+  for (;;) {
+    const options = { message, toggleMask: false };
+    const text = await answerOf(password(options, streamsOf(context)));
+    const verdict = await check(text);
+    if (verdict === true) return text;
+    context.stderr.write(`${verdict}\n`);
+  }
 }
-
-/** What is pasted often has spaces at its ends. */
-const trimmed =
-  (check: Check): Check =>
-  (text) =>
-    check(text.trim());
 
 // stdout may be a pipe.
 const streamsOf = ({ terminal, signal }: Context) => ({ output: terminal, signal });

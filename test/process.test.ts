@@ -194,9 +194,7 @@ describe.concurrent('a signal', () => {
       const { env, runs } = await serve();
       const ended = await run(follow, env, (child) => child.kill(name));
       expect(ended).toMatchObject({ exitCode: null, signal: name, stdout: '' });
-      expect(ended.stderr).toContain(
-        `→ runctl watch ${projectId}/nightly/${runs()[0]?.executionId}`,
-      );
+      expect(ended.stderr).toContain(`runctl watch ${projectId}/nightly/${runs()[0]?.executionId}`);
     },
   );
 

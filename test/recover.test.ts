@@ -118,7 +118,7 @@ describe('a trigger that stays unknown', () => {
       runctl: {
         outcome: 'outcome_unknown',
         exitCode: 12,
-        next: expect.stringMatching(/^runctl recover nightly --base-url /),
+        next: expect.stringMatching(/ runctl recover nightly$/),
         trigger: { started: 'unknown', idempotencyKey: key },
         error: { httpStatus: 402, message: expect.stringMatching(/lost.*credit/) },
       },
@@ -150,8 +150,8 @@ describe('a trigger that stays unknown', () => {
 
 describe("a trigger that isn't sent", () => {
   test.each([
-    { hours: 4.01, next: /^runctl trigger nightly --idempotency-key / },
-    { hours: -4.01, next: /^runctl trigger nightly --idempotency-key / },
+    { hours: 4.01, next: / runctl trigger nightly --idempotency-key / },
+    { hours: -4.01, next: / runctl trigger nightly --idempotency-key / },
     { hours: 25, next: /^$/ }, // its key may be forgotten
   ])('because of its age: after $hours hours', async ({ hours, next }) => {
     const { runctl, clock, sentAgain } = await givenLost();
@@ -166,7 +166,7 @@ describe("a trigger that isn't sent", () => {
     const { runctl, clock, requests } = await givenLost();
     clock.pass(5 * hourMs);
     const { document } = await runctl('recover --json --watch');
-    const { exitCode } = await runctl(document.runctl.next.replace('runctl ', ''));
+    const { exitCode } = await runctl(document.runctl.next.replace(/^.*?runctl /, ''));
     expect(exitCode).toBe(0);
     expect(keyOf(requests[1])).toBe(keyOf(requests[0]));
     expect(requests.at(-1)?.path).toMatch(/result$/);

@@ -97,7 +97,7 @@ test.each<[typed: string, options: Options, words: string]>([
   ['config set requestTimeout 30', {}, 'must be a duration with a unit'],
   ['config set profile ue', {}, 'there is no profile ue'],
   ['config set baseUrl', {}, 'config set baseUrl needs a value'],
-  ['config', {}, 'runctl config set baseUrl'],
+  ['config', {}, 'runctl help config'],
 ])('%s, with %j, is refused', async (typed, options, words) => {
   const { runctl, requests } = await given(options);
 

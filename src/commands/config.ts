@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type Failure, rowOf } from '../run/failure.ts';
 import { Problem } from '../run/report.ts';
 import type { JsonObject } from '../run/run.ts';
-import { maskApiKey } from '../settings/api-key.ts';
+import { interruption, maskApiKey } from '../settings/api-key.ts';
 import { type Profile, profileIn, writeConfigFile } from '../settings/config-file.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveSettings, type Setting, type Settings } from '../settings/settings.ts';
@@ -18,7 +18,7 @@ export async function config(context: Context): Promise<CommandResult> {
   if (!context.canPrompt) {
     throw new Problem(
       "config asks questions, and this isn't a terminal: store baseUrl, apiKey and project one by one",
-      { command: 'runctl config set baseUrl https://api.example.com' },
+      { command: 'runctl help config' },
     );
   }
   const { flags, emit } = context;
@@ -164,7 +164,8 @@ async function newApiKey(value: string | undefined, context: Context): Promise<s
       { command: 'runctl config set apiKey' },
     );
   }
-  return context.canPrompt ? askHidden('API key', () => true, context) : context.readStdin();
+  if (context.canPrompt) return askHidden('API key', () => true, context);
+  return Promise.race([context.readStdin(), interruption(context.signal)]);
 }
 
 /** Enter keeps what is suggested. Only the project may be empty. */

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { stillCounts } from '../journal/entries.ts';
+import { type JournalEntry, stillCounts } from '../journal/entries.ts';
 import { Problem, type UnknownReport } from '../run/report.ts';
 import { unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
@@ -41,10 +41,14 @@ export async function watch(
   return { reports: [...unknown, ...reports], show: 'summaries' };
 }
 
-function unfinishedRuns({ journal }: Opened, { clock }: Context): FoundRun[] {
+/** But those of another API key, because another profile's `watch --all` follows them. */
+function unfinishedRuns({ journal, apiKeyHash }: Opened, { clock }: Context): FoundRun[] {
+  const isOwn = ({ trigger }: JournalEntry) =>
+    !trigger?.openSents.length || trigger.openSents.some((sent) => sent.apiKeyHash === apiKeyHash);
   return journal
     .recent()
     .filter(({ status, atMs }) => !status?.isFinal && atMs > clock.nowMs() - dayMs)
+    .filter(isOwn)
     .flatMap(({ automation, executionId }) =>
       executionId === undefined ? [] : [{ run: { automation, executionId }, isRecorded: true }],
     );

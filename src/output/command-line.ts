@@ -13,10 +13,10 @@ export interface CommandLine {
 }
 
 const repeatedFlags = [
-  { flag: '--profile', name: 'profile', variable: 'RUNCTL_PROFILE' },
-  { flag: '--base-url', name: 'baseUrl', variable: 'RUNCTL_BASE_URL' },
-  { flag: '--project', name: 'project', variable: 'RUNCTL_PROJECT' },
-  { flag: '--api-key-file', name: 'apiKeyFile', variable: 'RUNCTL_API_KEY_FILE' },
+  { flag: '--profile', name: 'profile' },
+  { flag: '--base-url', name: 'baseUrl' },
+  { flag: '--project', name: 'project' },
+  { flag: '--api-key-file', name: 'apiKeyFile' },
 ] as const;
 
 /** `project`: the one in force. */
@@ -24,11 +24,15 @@ export function createCommandLine(
   { flags, env, stderr }: Pick<Context, 'flags' | 'env' | 'stderr'>,
   project?: string,
 ): CommandLine {
-  // A log or a mail is read in another shell. A profile that is named beats the environment, which
-  // as flags would beat the profile.
-  const isReadElsewhere = !stderr.isTTY && flags.profile === undefined;
-  const repeated = repeatedFlags.flatMap(({ flag, name, variable }) => {
-    const value = flags[name] ?? (isReadElsewhere ? env[variable] : undefined);
+  // A log or a mail is read in another shell. As variables, they mean there what they mean here:
+  // as a flag, a profile would beat the API key of the environment.
+  const { RUNCTL_API_KEY, RUNCTL_API_KEY_FILE, ...others } = stderr.isTTY ? {} : env;
+  const assignments = Object.entries(others).flatMap(([name, value]) =>
+    name.startsWith('RUNCTL_') && value ? [`${name}=${shellWord(value)}`] : [],
+  );
+  const given = { ...flags, apiKeyFile: flags.apiKeyFile ?? RUNCTL_API_KEY_FILE };
+  const repeated = repeatedFlags.flatMap(({ flag, name }) => {
+    const value = given[name];
     return value ? [{ flag, words: `${flag} ${shellWord(value)}` }] : [];
   });
   const automationWord = ({ projectId, name }: Automation) => {
@@ -41,8 +45,12 @@ export function createCommandLine(
       const typed = isWords ? ['runctl', ...command].map(shellWord).join(' ') : command;
       // The help is the same for all services.
       if (!/^runctl (?!help)/.test(typed)) return typed;
-      const missing = repeated.filter(({ flag }) => !typed.includes(` ${flag} `));
-      return [typed, ...missing.map(({ words }) => words)].join(' ');
+      // `config` stores an API key, and some users give it in place of its file's path.
+      const isConfig = typed.startsWith('runctl config');
+      const missing = repeated.filter(
+        ({ flag }) => !typed.includes(` ${flag} `) && !(isConfig && flag === '--api-key-file'),
+      );
+      return [...assignments, typed, ...missing.map(({ words }) => words)].join(' ');
     },
     automation: automationWord,
     run: ({ automation, executionId, isLastRun }) =>

@@ -73,8 +73,10 @@ export function formatMessage(message: Message, about: MessageContext): string {
 
 /** The command to type, alone on its line and never broken. Empty if there is none. */
 export function formatFix({ fix }: Message, { style, commandLine }: MessageContext): string {
-  // Names in it stay as they are, or it would mean another run.
-  return fix ? `  ${style.glyphs.arrow} ${style.bold(clean(commandLine.complete(fix)))}\n` : '';
+  const command = fix ? commandLine.complete(fix) : '';
+  // Without its invisible characters, a name would mean another run.
+  const isTypable = command !== '' && clean(command) === command;
+  return isTypable ? `  ${style.glyphs.arrow} ${style.bold(command)}\n` : '';
 }
 
 /** A thrown problem, as the report of a command that did nothing else. */
@@ -162,7 +164,9 @@ function recoveryOf(report: UnknownReport, about: MessageContext): string[] | un
   const { automation, trigger, failure, last = failure, isRecorded = true, remedy } = report;
   const { command, stderr } = about.context;
   if (last.kind === 'redirected') return ['doctor'];
-  if (remedy === 'look') return undefined;
+  // Nothing but another API key helps, which this command line doesn't have.
+  const isOfAnotherKey = report.notSentBecause !== undefined && !remedy;
+  if (remedy === 'look' || isOfAnotherKey) return undefined;
   const words = [about.commandLine.automation(automation), ...watchFlag(about)];
   // A log may be read on a machine without this journal.
   const isReadHere = command !== 'trigger' || stderr.isTTY;

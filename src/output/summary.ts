@@ -15,7 +15,9 @@ export function summaries(
 ): string {
   const { style } = view;
   const isGood = (report: RunOrTriggerReport) => outcomeOf(report) === 'ok';
-  const wanted = isQuiet ? runs.filter((report) => !isGood(report)) : runs;
+  // What isn't a run has its message.
+  const isWanted = (report: RunOrTriggerReport) => report.kind === 'run' && !isGood(report);
+  const wanted = isQuiet ? runs.filter(isWanted) : runs;
   if (runs.length > 1 && !style.isTerminal) {
     return wanted.map((report) => summaryOf(report, view)).join('');
   }

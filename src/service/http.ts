@@ -139,7 +139,7 @@ const interruption = ({ method }: HttpRequest, { isWritten }: Progress): Failure
     : failureOf('interrupted');
 
 function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: Progress): Failure {
-  const limit = `within ${timeoutMs / 1000}s`;
+  const limit = `within ${Math.round(timeoutMs) / 1000}s`;
   if (!isWritten) return failureOf('unreachable', { reason: `nobody answered ${limit}` });
   return failureOf('no_response', {
     reason: `no ${httpStatus ? 'complete ' : ''}response ${limit}`,

@@ -57,7 +57,7 @@ const sourceOf = (
 });
 
 /** Rejects once a signal has come: a pipe may never end. */
-const interruption = (signal: AbortSignal) =>
+export const interruption = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     const interrupt = () => reject(new Problem('interrupted', { exit: 'interrupted' }));
     if (signal.aborted) interrupt();

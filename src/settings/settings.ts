@@ -120,7 +120,7 @@ export function findFolder(name: 'configDir' | 'stateDir', env: Context['env']):
   const { base, belowHome } = folders[name];
   // XDG Base Directory Specification: relative paths are invalid and to be ignored.
   if (env[base]?.startsWith('/')) return `${env[base]}/runctl`;
-  if (env.HOME) return `${env.HOME}/${belowHome}/runctl`;
+  if (env.HOME?.startsWith('/')) return `${env.HOME}/${belowHome}/runctl`;
   throw new Problem(`there is no home folder: set HOME or ${variable}`);
 }
 

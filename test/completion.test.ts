@@ -108,6 +108,7 @@ describe.each(shells)('completion in $shell', (shell) => {
       ['a value', 'runctl trigger x --if-active sk', ['trigger', 'x', '--if-active', 'skip']],
       ['a name with blanks and quotes', 'runctl trigger ni', ['trigger', oddName]],
       ['a name that is quoted', `runctl trigger -w 'nightly "re`, ['trigger', '-w', oddName]],
+      ['a name in double quotes', 'runctl trigger -w "ni', ['trigger', '-w', oddName]],
       ['a name with an escaped blank', 'runctl status nightly\\ ', ['status', oddName]],
       ['a file', 'runctl status --api-key-file my-k', ['status', '--api-key-file', 'my-key.txt']],
     ])('completes %s', async (_, line, words) => {

@@ -132,6 +132,17 @@ test('--latest is one of each automation: the unfinished one, else the newest', 
   expect(statesOf(await runctl('list nightly --latest'))).toEqual(['nightly RUNNING']);
 });
 
+test('--latest is the newest of two that are unfinished', async () => {
+  const { runctl } = await given({
+    trigger: [accepted, acceptedAs(otherId)],
+    status: [running],
+  });
+  await runctl('trigger nightly');
+  await runctl('trigger nightly');
+
+  expect((await runctl('list --latest --field executionId')).stdout).toBe(`${otherId}\n`);
+});
+
 describe('--status', () => {
   test.each([
     ['UNKNOWN', ['import']],
@@ -297,8 +308,8 @@ describe('the journal', () => {
   });
 
   /** Nine days after `nightly` has failed, with a newer file that is longer than 1 MB. */
-  async function givenLongJournal() {
-    const world = await given({ status: [failed], result: [failedResult] });
+  async function givenLongJournal(trigger = [accepted]) {
+    const world = await given({ trigger, status: [failed], result: [failedResult] });
     await world.runctl('trigger nightly --watch');
     const atMs = world.clock.nowMs() + 24 * hourMs;
     world.clock.pass(9 * 24 * hourMs);
@@ -324,6 +335,25 @@ describe('the journal', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toContain(executionId);
+  });
+
+  test('has the newest of an automation for --latest, however many files are older', async () => {
+    const { runctl, folder, baseUrl } = await givenLongJournal();
+    const common = { atMs: 1, baseUrl, projectId, name: 'nightly' };
+    const record = { type: 'status', executionId: otherId, status: 'CANCELLED', isFinal: true };
+    writeFileSync(fileIn(folder, 0), JSON.stringify({ ...record, ...common }));
+
+    expect(statesOf(await runctl('list --latest'))).toContain('nightly FAILED');
+  });
+
+  test('has the last run of a name that was refused since', async () => {
+    const { runctl } = await givenLongJournal([accepted, json(402, {})]);
+    await runctl('trigger nightly');
+
+    const { exitCode, stdout, stderr } = await runctl('status nightly');
+
+    expect([exitCode, stdout.includes(executionId)]).toEqual([0, true]);
+    expect(stderr).toContain('started no run');
   });
 
   test.each(['list --since 1d', 'list -n 1', 'watch --all', 'recover', 'trigger nightly'])(

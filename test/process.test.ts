@@ -51,6 +51,25 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ [a-z-]+ +COMPLETED .*){3}$/);
   });
 
+  test('config tries the API key that is typed, whatever the environment has', async ({
+    expect,
+  }) => {
+    const { env } = await serve();
+    const { RUNCTL_API_KEY: apiKey, RUNCTL_BASE_URL: url, ...others } = env;
+    const terminal = openTerminal([...runctl, 'config'], { ...others, RUNCTL_API_KEY_FILE: '/no' });
+    const answers = [
+      [/base URL/i, url],
+      [/API key/, apiKey],
+      [/project/, ''],
+    ] as const;
+    for (const [question, answer] of answers) {
+      await terminal.sees(question);
+      terminal.type(`${answer}\r`);
+    }
+    expect(await terminal.exit).toMatchObject({ exitCode: 0 });
+    expect(await terminal.text()).toContain('stored baseUrl, apiKey');
+  });
+
   test('three runs write 2 kB to it in 10 s at most', async ({ expect }) => {
     const { env } = await serve();
     const terminal = openTerminal([...follow, 'export', 'import-eu'], env);
@@ -308,6 +327,34 @@ describe.concurrent('the journal', () => {
     const lines = names.flatMap((name) => numbers.map((n) => name + n + '.'.repeat(n * n)));
     expect(linesIn(journal).toSorted()).toEqual(lines.toSorted());
     expect(readdirSync(journal).length).toBeGreaterThan(1);
+  });
+
+  test('is on disk before a trigger is sent, with the name of a new file', async ({ expect }) => {
+    const { env } = await serve();
+    const folder = temporaryFolder();
+    const [path, log] = [join(folder, 'preload.cjs'), join(folder, 'log')];
+    const script = `const fs = require('node:fs');
+      const { Socket } = require('node:net');
+      const { appendFileSync, fsyncSync } = fs;
+      const log = (line) => appendFileSync(${JSON.stringify(log)}, line + '\\n');
+      fs.appendFileSync = (path, line, options) => {
+        appendFileSync(path, line, options);
+        log(options.flush ? 'line is on disk' : 'line is written');
+      };
+      fs.fsyncSync = (fd) => {
+        fsyncSync(fd);
+        if (fs.fstatSync(fd).isDirectory()) log('folder is on disk');
+      };
+      const { connect } = Socket.prototype;
+      Socket.prototype.connect = function (...all) {
+        log('connects');
+        return connect.apply(this, all);
+      };`;
+    writeFileSync(path, script);
+    expect(await run(trigger, { ...env, ...withPreload(path) })).toMatchObject({ exitCode: 0 });
+    const events = readFileSync(log, 'utf8').split('\n');
+    expect(events.slice(0, 3)).toEqual(['line is on disk', 'folder is on disk', 'connects']);
+    expect(events.slice(3)).toEqual(['line is on disk', '']);
   });
 
   test("is its owner's alone", async ({ expect }) => {

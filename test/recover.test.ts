@@ -1,5 +1,5 @@
 // `recover` as a user types it, after a trigger whose response was lost.
-import { symlinkSync } from 'node:fs';
+import { appendFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   accepted,
@@ -219,6 +219,16 @@ describe("a trigger that isn't sent", () => {
     expect((await runctl('recover')).exitCode).toBe(0);
   });
 
+  test('because one of its attempts was made with another API key', async () => {
+    const { runctl, folder, journal, key, sentAgain } = await givenLost([connectionLost]);
+    await runctl('trigger export --give-up-after 0', otherKey);
+    const other = { ...journal()[1], key, name: 'nightly' };
+    appendFileSync(`${folder}/journal/00000001.jsonl`, `${JSON.stringify(other)}\n`);
+    const { exitCode, stderr } = await runctl('recover nightly --give-up-after 0');
+    expect([exitCode, sentAgain()]).toEqual([12, 1]); // `export` was
+    expect(stderr).toContain('another API key');
+  });
+
   test('because of its API key is found with that one', async () => {
     const { runctl } = await givenLost([accepted], { env: otherKey });
     await runctl('recover');
@@ -246,6 +256,25 @@ describe("a trigger that isn't sent", () => {
     await runctl(`trigger nightly --idempotency-key ${key} --give-up-after 0`);
     expect((await runctl('recover')).exitCode).toBe(12);
   });
+});
+
+test('a repetition that was recorded after the refusal of its trigger counts for nothing', async () => {
+  const { runctl, folder, journal } = await given({ trigger: [noCredits] });
+  await runctl('trigger nightly');
+  const repetition = { ...journal()[0], id: 'later', repeats: true };
+  appendFileSync(`${folder}/journal/00000001.jsonl`, `${JSON.stringify(repetition)}\n`);
+  expect((await runctl('recover')).stderr).toContain('nothing to recover');
+  expect((await runctl('list')).stdout).toContain('NOT_STARTED');
+});
+
+test('a trigger that was reported hides the run before it no more', async () => {
+  const { runctl, clock } = await given({ trigger: [accepted, connectionLost] });
+  await runctl('trigger nightly');
+  await runctl('trigger nightly --give-up-after 0');
+  expect((await runctl('status nightly')).exitCode).toBe(12);
+  clock.pass(5 * hourMs);
+  await runctl('recover');
+  expect((await runctl('status nightly')).exitCode).toBe(0);
 });
 
 test('a run that was only watched since is no later trigger, and may be the one that is found', async () => {

@@ -194,6 +194,10 @@ test('config set and unset write the profile in force, for the user alone', asyn
   expect(stored()).toEqual({ profile: 'us', profiles: { default: ofEu, us: ofUs } });
   expect(statSync(path).mode & 0o777).toBe(0o600);
 
+  await config('set apiKeyCommand x --profile default');
+  expect(stored().profiles.default).toEqual({ baseUrl: eu.baseUrl, apiKeyCommand: 'x' });
+  await config('set apiKey --profile default');
+
   await config('unset requestTimeout');
   await config('unset profile');
 

@@ -276,6 +276,21 @@ describe('a trigger whose response is lost', () => {
     expect(document.runctl.next).toBeNull();
   });
 
+  test.each([25, -25])('is not sent again once the clock says %i hours', async (hours) => {
+    const later = answerThen(connectionLost, ({ clock }) => clock.set(noonMs + hours * hourMs));
+    const { runctl, requests } = await given({ trigger: [later, accepted] });
+    expect([(await runctl('trigger nightly')).exitCode, requests.length]).toEqual([12, 1]);
+  });
+
+  test('is sent again after the machine slept during a request, as if it had not', async () => {
+    const asleep: Response = (request, response, world) => {
+      world.clock.pass(hourMs);
+      outage(request, response, world);
+    };
+    const { runctl, requests } = await given({ trigger: [asleep, accepted] });
+    expect([(await runctl('trigger nightly')).exitCode, requests.length]).toEqual([0, 2]);
+  });
+
   test('is named by the next trigger of its automation, and of no other', async () => {
     const { runctl } = await given({ trigger: [connectionLost, accepted] });
     await runctl('trigger nightly --give-up-after 0');
@@ -310,6 +325,11 @@ describe('Retry-After', () => {
     expect(document.runctl.error.retryAfterMs).toBe(540_000 - clock.elapsedMs());
     expect(stderr).toContain('retry after 2026-11-28 12:09:00');
   });
+});
+
+test('a Retry-After that is later than the patience ends a trigger at once', async () => {
+  const { runctl, clock } = await given({ trigger: [error(429, { 'retry-after': '3600' })] });
+  expect([(await runctl('trigger nightly')).exitCode, clock.elapsedMs()]).toEqual([9, 0]);
 });
 
 describe("a trigger that can't be sent", () => {
@@ -440,6 +460,15 @@ describe('if a run is active', () => {
     expect(new Set(gapsOf(requests.slice(0, 31)))).toEqual(new Set([hourMs]));
   });
 
+  test('--if-active wait sends nothing before a Retry-After, also if --timeout expires', async () => {
+    const body = { code: 'runAlreadyActive' };
+    const { runctl, requests } = await given({
+      trigger: [json(422, body, { 'retry-after': '600' }), accepted],
+    });
+    const { exitCode } = await runctl('trigger nightly --if-active wait --timeout 5m');
+    expect([exitCode, requests.length]).toEqual([5, 1]);
+  });
+
   test('it may be the run of a lost response, and then --if-active wait ends: 12', async () => {
     const answers = [alreadyActive, connectionLost, alreadyActive, accepted];
     const { runctl, requests } = await given({ trigger: answers });
@@ -509,6 +538,19 @@ describe('a given key', () => {
     clock.set(noonMs + hours * hourMs);
     expect((await runctl(typed)).exitCode).toBe(exitCode);
     expect(requests).toHaveLength(exitCode === 0 ? 2 : 1);
+  });
+
+  test('that was refused has its day, and its place, from when it was sent again', async () => {
+    const answers = [noCredits, acceptedAs(otherId), connectionLost, accepted];
+    const { runctl, requests, clock } = await given({ trigger: answers });
+    await runctl(lose);
+    await runctl('trigger nightly');
+    clock.pass(23 * hourMs);
+    await runctl(lose);
+    clock.pass(2 * hourMs);
+    expect([(await runctl(typed)).exitCode, requests.length]).toEqual([0, 4]);
+    const newest = await runctl('status nightly --field executionId');
+    expect(newest.stdout).toBe(`${executionId}\n`);
   });
 
   test('that is unknown is sent again, whatever came later, and a refusal is 12', async () => {
@@ -665,6 +707,14 @@ describe('a journal', () => {
     });
     const { exitCode, document } = await runctl('trigger nightly --json');
     expect([exitCode, document.runctl.error.httpStatus]).toEqual([12, 402]);
+  });
+
+  test("that can't be read or written makes a refusal unknown, if the key was given", async () => {
+    const { runctl, folder } = await given({ trigger: [noCredits] });
+    breakJournal(folder);
+    mkdirSync(`${folder}/journal/00000001.jsonl`);
+    expect((await runctl('trigger nightly --idempotency-key k1')).exitCode).toBe(12);
+    expect((await runctl('trigger nightly')).exitCode).toBe(8);
   });
 
   test.each(['', '--idempotency-key k1'])(

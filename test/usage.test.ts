@@ -12,6 +12,7 @@ import {
   failed,
   fullPath,
   given,
+  interrupting,
   json,
   noonMs,
   otherId,
@@ -448,6 +449,16 @@ describe('doctor', () => {
 `);
   });
 
+  test.each([
+    [5, /5m ahead of/],
+    [-5, /5m behind/],
+    [1, /^$/],
+  ])('warns of a clock that is %i minutes off', async (minutes, words) => {
+    const { runctl, clock } = await given({ status: [notFoundRun] });
+    clock.set(noonMs + minutes * 60_000);
+    expect((await runctl('doctor')).stderr).toMatch(words);
+  });
+
   test('says what failed once, and exits with its code', async () => {
     const { runctl } = await given({ status: [json(401, key)] });
 
@@ -471,6 +482,16 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✖ settings +not set: base URL .*, API key .*, project .*\n✔ journal/);
     expect(stderr).toMatch(/^ {2}→ .*runctl config\n$/);
   });
+});
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends agent trigger with %i', async (signal, code) => {
+  const { runctl } = await given({ trigger: [interrupting(signal)] });
+  const { exitCode, stderr } = await runctl(`agent trigger ${projectId}`);
+  expect(exitCode).toBe(code);
+  expect(stderr).toContain('may have been triggered');
 });
 
 test('an empty list says on a terminal what comes next', async () => {

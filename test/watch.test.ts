@@ -231,6 +231,16 @@ describe.each(refusals)('a refusal (HTTP %i %j)', (httpStatus, body, code) => {
   });
 });
 
+test('the patience with a refusal begins anew after an outage', async () => {
+  const refused = times(25, unauthorized);
+  const { runctl, clock } = await given({
+    status: [running, ...refused, unavailable, ...refused, completed],
+  });
+
+  expect((await runctl(`watch ${fullPath}`)).exitCode).toBe(0);
+  expect(minutesOn(clock)).toBeGreaterThan(10);
+});
+
 test('a run that was started but cannot be followed is 14, and the command to type names it', async () => {
   const { runctl } = await given({ status: [running, unavailable] });
 
@@ -288,6 +298,16 @@ describe('--timeout', () => {
     expect(document.runctl.outcome).toBe(code === 0 ? 'ok' : 'timeout');
     expect(seconds(requests.filter(isPoll))).toEqual([0, 10]);
     if (code === 124) expect(document.runctl.next).toContain(`runctl watch ${fullPath}`);
+  });
+
+  test('that expires during the first poll leaves a refusal its own code', async () => {
+    const late: Response = (request, response, world) => {
+      world.clock.pass(minuteMs);
+      unauthorized(request, response, world);
+    };
+    const { runctl } = await given({ status: [late] });
+
+    expect((await runctl(`watch ${fullPath} --timeout 10s`)).exitCode).toBe(7);
   });
 
   test('is 3h15m, and 0 means never', async () => {
@@ -436,6 +456,13 @@ test('status and result give up after 30 seconds', async () => {
   expect((await runctl(`status ${fullPath}`)).exitCode).toBe(10);
   expect((await runctl(`result ${fullPath}`)).exitCode).toBe(10);
   expect(minutesOn(clock)).toBe(1);
+});
+
+test.each(['status', 'result'])('%s gives up after --give-up-after', async (command) => {
+  const { runctl, clock } = await given({ status: [unavailable] });
+
+  expect((await runctl(`${command} ${fullPath} --give-up-after 5m`)).exitCode).toBe(10);
+  expect(minutesOn(clock)).toBe(5);
 });
 
 test('status in a loop does not fill the journal', async () => {

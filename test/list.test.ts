@@ -1,7 +1,7 @@
 // `list`: what the journal has, and what the service says of it.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   accepted,
   acceptedAs,
@@ -112,6 +112,15 @@ test.each([
 
   expect(names).toEqual(Array.from({ length: count }, (_, n) => `job-${21 - n}`));
   expect(requests).toHaveLength(count);
+});
+
+test('--since takes a date for a local one', async () => {
+  vi.stubEnv('TZ', 'Asia/Tokyo');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { runctl } = await givenJobs(22);
+
+  // In Tokyo the 29th begins at 15:00 UTC.
+  expect(namesOf(await runctl('list --since 2026-11-29')).at(-1)).toBe('job-3');
 });
 
 test('--latest is one of each automation: the unfinished one, else the newest', async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { type Output, print } from '../src/output/print.ts';
 import { createProgress } from '../src/output/progress.ts';
-import { plainStyle, widthOf } from '../src/output/style.ts';
+import { logTime, plainStyle, widthOf } from '../src/output/style.ts';
 import { table } from '../src/output/table.ts';
 import { type FailureKind, failureOf } from '../src/run/failure.ts';
 import type { RunEvent } from '../src/run/ports.ts';
@@ -220,6 +220,8 @@ test('with --quiet only runs that did not complete have a summary', async () => 
   const { stdout } = await printed('summaries', [completed, failed], { quiet: true });
 
   expect(stdout).toMatch(/^\S+ \S+ \S+ import-eu FAILED after 5m 2s: Step "Send".*\n$/);
+  const onTerminal = await printed('summaries', [completed, failed], { ...terminal, quiet: true });
+  expect(onTerminal.stdout).toMatch(/^✖ import-eu FAILED[^✔]*$/);
 });
 
 test('several runs are a table in their order, and summaries of those that failed', async () => {
@@ -254,6 +256,21 @@ test('an output is bytes as sent, but cleaned on a terminal', async () => {
 
   expect((await printed('outputs', [report])).stdout).toBe(output);
   expect((await printed('outputs', [report], terminal)).stdout).toBe('ab ::warning::c\n');
+});
+
+test.each([
+  ['Asia/Kathmandu', '2026-11-28 07:50:03 +0545'],
+  ['America/St_Johns', '2026-11-27 22:35:03 -0330'],
+])('a time in %s is %s', (zone, text) => {
+  vi.stubEnv('TZ', zone);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(logTime(nowMs)).toBe(text);
+});
+
+test('the output in a summary gives a CI runner no command', async () => {
+  const report = { ...completed, result: result('COMPLETED', { output: 'a\n::error::b\n##[c]d' }) };
+
+  expect((await printed('summaries', [report])).stdout).toMatch(/\na\n: :error: :b\n## \[c\]d\n$/);
 });
 
 test('without an output stderr says how the run stands', async () => {

@@ -70,6 +70,18 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toContain('stored baseUrl, apiKey');
   });
 
+  test('of stderr alone gets no question', async ({ expect }) => {
+    const { env } = await serve();
+    const folder = temporaryFolder();
+    const script = '"$@" < /dev/null; echo "ended with $?"; echo sk-live-piped | "$@" set apiKey';
+    const command = ['sh', '-c', script, 'sh', ...runctl, 'config'];
+    const terminal = openTerminal(command, { ...env, RUNCTL_CONFIG_DIR: folder });
+    expect(await terminal.exit).toMatchObject({ exitCode: 0 });
+    expect(await terminal.text()).toContain('ended with 2');
+    expect(terminal.written()).not.toMatch(/\? (base URL|API key)/);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain('"sk-live-piped"');
+  });
+
   test('three runs write 2 kB to it in 10 s at most', async ({ expect }) => {
     const { env } = await serve();
     const terminal = openTerminal([...follow, 'export', 'import-eu'], env);
@@ -253,6 +265,38 @@ describe.concurrent('a signal', () => {
   });
 });
 
+describe.concurrent('colors', () => {
+  test.for([
+    [{}, '', true],
+    [{ NO_COLOR: '1' }, '', false],
+    [{ NO_COLOR: '' }, '', true],
+    [{ CI: 'true' }, '', false],
+    [{}, '--no-color', false],
+    [{ FORCE_COLOR: '1' }, '--no-color', false],
+  ] as const)('on a terminal with %j and %j: %j', async ([more, flag, expected], { expect }) => {
+    const { env } = await serve();
+    await run(trigger, env);
+    const list = [...runctl, 'list', ...(flag ? [flag] : [])];
+    const terminal = openTerminal(list, { ...env, ...more });
+    await terminal.exit;
+    expect(await terminal.text()).toMatch(/nightly\s+RUNNING/);
+    expect(terminal.written().includes('\u001B[36m')).toBe(expected); // cyan
+  });
+
+  test.for([
+    [{}, false],
+    [{ FORCE_COLOR: '1' }, true],
+    [{ FORCE_COLOR: '0' }, false],
+  ] as const)('in a pipe with %j: %j', async ([more, expected], { expect }) => {
+    const { env } = await serve({
+      '*': { refusal: { status: 422, body: { code: 'runAlreadyActive' } } },
+    });
+    const { stderr } = await run(trigger, { ...env, ...more });
+    expect(stderr).toContain("nightly wasn't started");
+    expect(stderr.includes('\u001B[')).toBe(expected);
+  });
+});
+
 describe.concurrent('what cannot be written', () => {
   test.skipIf(!hasNamespaces)(
     'on a full disk a run is started all the same',
@@ -300,6 +344,16 @@ describe.concurrent('what cannot be written', () => {
     expect(ended).toMatchObject({ exitCode: 70, stdout: '' });
     expect(ended.stderr).toMatch(/^runctl: a bug: .*\n$/);
   });
+});
+
+test.concurrent('a bug that quotes the API key does not show it', async ({ expect }) => {
+  const { env } = await serve();
+  const path = join(temporaryFolder(), 'preload.cjs');
+  const script = `const { Socket } = require('node:net');
+    Socket.prototype.connect = () => { setTimeout(() => { throw process.env.RUNCTL_API_KEY; }); };`;
+  writeFileSync(path, script);
+  const ended = await run(trigger, { ...env, ...withPreload(path) });
+  expect(ended).toMatchObject({ exitCode: 70, stderr: 'runctl: a bug: [secret]\n' });
 });
 
 describe.concurrent('the journal', () => {

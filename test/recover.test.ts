@@ -162,6 +162,13 @@ describe("a trigger that isn't sent", () => {
     expect(stderr).toContain('Look in the service');
   });
 
+  test('counts as long as that could not be printed', async () => {
+    const { runctl, clock } = await givenLost([], { stdoutError: 'EPIPE' });
+    clock.pass(5 * hourMs);
+    await runctl('recover --json');
+    expect((await runctl('recover --json')).stdout).toContain('outcome_unknown');
+  });
+
   test('may be sent all the same with its key', async () => {
     const { runctl, clock, requests } = await givenLost();
     clock.pass(5 * hourMs);

@@ -78,6 +78,15 @@ describe('a trigger', () => {
     },
   );
 
+  test('with a given key is accepted if the response has the project in upper case', async () => {
+    const id = 'abcdef00-0000-4000-8000-000000000001';
+    const body = { ...running, projectId: id.toUpperCase() };
+    const { service } = await given({ status: 201, body });
+    const automation = { projectId: id, name: 'nightly' };
+    const answer = await service.trigger({ ...trigger, automation, isKeyGiven: true }, timeoutMs);
+    expect(answer).toMatchObject({ ok: true });
+  });
+
   test('has a connection of its own, as has each poll', async () => {
     const { service, requests } = await given(good);
     await service.status(run, timeoutMs);
@@ -226,6 +235,17 @@ describe('a document', () => {
     expect(answer).toMatchObject({ ok: true, value: { ...expected, document } });
   });
 
+  test('has a time without an offset in UTC, wherever it is read', async () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { service } = await given({
+      ...good,
+      body: { ...running, startedAt: '2026-11-21T12:00:00' },
+    });
+    const answer = await service.status(run, timeoutMs);
+    expect(answer).toMatchObject({ value: { startedAtMs: Date.UTC(2026, 10, 21, 12) } });
+  });
+
   test('of a result has output, steps and error', async () => {
     const summary = { stepCount: 3, succeededSteps: 1, failedSteps: 1, skippedSteps: 1 };
     const error = { type: 'step_failed', message: 'no' };
@@ -366,7 +386,9 @@ describe('the API key', () => {
     const cookie = { 'set-cookie': 'session=1' };
     const headers = { 'x-request-id': apiKey, location: `/${apiKey}`, x: apiKey, ...cookie };
     const text = `${'x'.repeat(292)} ${apiKey}`;
-    const bodies = [{ code: apiKey, message: text }, text, `<title>${text}</title>`];
+    // The text of a page is cut after 4096 characters.
+    const page = ' '.repeat(4086) + apiKey;
+    const bodies = [{ code: apiKey, message: text }, text, `<title>${text}</title>`, page];
     const replies = [400, 401, 302, 500].flatMap((status) =>
       bodies.map((body) => ({ status, headers, body })),
     );

@@ -24,6 +24,7 @@ test.each<[typed: string, config: object, variables: object, printed: string]>([
   ['baseUrl --profile eu', profiles, { RUNCTL_BASE_URL: us.baseUrl }, eu.baseUrl],
   ['baseUrl --profile us', profiles, { RUNCTL_PROFILE: 'eu' }, us.baseUrl],
   ['baseUrl', profiles, { RUNCTL_PROFILE: 'us' }, us.baseUrl],
+  ['baseUrl', profiles, { RUNCTL_PROFILE: 'us', RUNCTL_BASE_URL: 'https://v.test' }, 'https://v.test'],
   ['baseUrl', {}, { RUNCTL_BASE_URL: 'https://API.Example.com/v0/' }, 'https://api.example.com'],
   ['baseUrl', {}, { RUNCTL_BASE_URL: 'https://a.test:443/runs//' }, 'https://a.test/runs'],
   ['baseUrl', {}, { RUNCTL_BASE_URL: 'http://localhost:8080' }, 'http://localhost:8080'],
@@ -33,6 +34,7 @@ test.each<[typed: string, config: object, variables: object, printed: string]>([
   ['apiKey', inProfile(eu), { RUNCTL_API_KEY_FILE: 'FOLDER/key' }, '…file'],
   ['apiKey', inProfile(eu), { RUNCTL_API_KEY: 'sk-live-of-variable' }, '…able'],
   ['apiKey', inProfile(eu), {}, '…e-eu'],
+  ['apiKey', {}, { RUNCTL_API_KEY: 'sk-12345' }, '…'],
   ['apiKey --profile default', inProfile(eu), { RUNCTL_API_KEY: 'sk-live-of-variable' }, '…e-eu'],
   ['apiKey --base-url https://EU.example/v0/', inProfile(eu), {}, '…e-eu'],
   ['apiKey --base-url https://other.example --profile default', inProfile(eu), { RUNCTL_API_KEY: 'sk-live-of-variable' }, '…able'],
@@ -64,6 +66,8 @@ const otherUrl = 'not to https://other.example (--base-url)';
 // biome-ignore format: a table
 test.each<[typed: string, options: Options, words: string]>([
   [trigger, { env: { RUNCTL_BASE_URL: 'http://api.example.com' } }, badUrl],
+  [trigger, { env: { RUNCTL_BASE_URL: 'http://localhost.example.com' } }, badUrl],
+  [trigger, { env: { RUNCTL_BASE_URL: 'http://127.0.0.1.example.com' } }, badUrl],
   [trigger, { env: { RUNCTL_BASE_URL: 'https://user:sk-live@api.example.com' } }, badUrl],
   [trigger, { env: { RUNCTL_BASE_URL: 'https://user:1/sk-live@api.example.com' } }, badUrl],
   [trigger, { env: { RUNCTL_BASE_URL: 'https://api.example.com/?a=b' } }, badUrl],
@@ -74,6 +78,9 @@ test.each<[typed: string, options: Options, words: string]>([
   ['list', { env: { RUNCTL_STATE_DIR: '~/state' } }, 'the state folder (RUNCTL_STATE_DIR) must be an absolute path'],
   ['list --profile ue', { config: { profiles: { eu } } }, 'there is no profile ue (--profile);'],
   ['list', { config: { profiles: { eu } }, env: { RUNCTL_PROFILE: 'ue' } }, '/config.json has eu'],
+  ['config get profile --profile ue', { config: { profiles: { eu } } }, 'there is no profile ue (--profile);'],
+  ['config list --profile ue', { config: { profiles: { eu } } }, 'there is no profile ue (--profile);'],
+  ['config unset project --profile ue', { config: { profiles: { eu } } }, 'there is no profile ue (--profile);'],
   ['list', { config: { baseUrl: 'https://a.example' } }, 'is wrong at baseUrl: it must be'],
   ['list', { config: { profiles: { eu: { theme: 'dark' } } } }, 'is wrong at profiles.eu.theme:'],
   ['list', { config: { profiles: { eu: { requestTimeout: 30 } } } }, 'is wrong at profiles.eu.requestTimeout:'],
@@ -152,6 +159,19 @@ test.each([0o644, 0o640, 0o602])(
     expect(ofVariable.stdout).toBe('…able\n');
   },
 );
+
+test('the API key of a file with line feeds is hidden where the service repeats it', async () => {
+  const { runctl, folder } = await given({
+    env: { RUNCTL_API_KEY: '' },
+    trigger: [json(400, { message: 'the key sk-live-of-file is too old' })],
+  });
+  writeFileSync(join(folder, 'key'), 'sk-live-of-file\r\n\n');
+
+  const { stdout, stderr } = await runctl(`${trigger} --debug --json --api-key-file ${folder}/key`);
+
+  expect(stdout).toContain('the key [secret] is too old');
+  expect(stdout + stderr).not.toContain('sk-live');
+});
 
 test('an API key that is replaced during a command is read again', async () => {
   const config = (apiKey: string) => JSON.stringify(inProfile({ baseUrl, apiKey }));

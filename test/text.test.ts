@@ -45,6 +45,7 @@ describe('foreign text', () => {
     ['control characters', 'a\u0000\u0007\u009b\u0085b\u007f', 'ab'],
     ['bidirectional controls', 'a\u202eb\u2066c', 'abc'],
     ['invisible characters', 'a\u200b\ufeff\u00ad\u{e0041}b', 'ab'],
+    ['fillers, which are letters or marks', 'a\u034f\u115f\u17b4\u3164b', 'ab'],
     ['carriage returns', 'a\r\nb\rc', 'a\nb\nc'],
   ])('loses its %s', (_, text, cleaned) => {
     expect(clean(text)).toBe(cleaned);

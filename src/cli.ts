@@ -332,10 +332,12 @@ const commonFlags = [
   ['--base-url <url>', "the service's address"],
   ['--api-key-file <path>', 'the file with the API key (-: stdin)'],
 ] as const;
+// All commands share them: to make them takes longer than all else that is declared here.
+const commonOptions = commonFlags.map(([flags, about]) => new Option(flags, about));
 
 /** Every command declares them, because commander reads `-wq` only if it knows both. */
 function withCommonFlags(command: Command): Command {
-  for (const [flags, about] of commonFlags) command.option(flags, about);
+  for (const option of commonOptions) command.addOption(option);
   return command
     .optionsGroup(ownFlags)
     .helpOption('-h, --help', 'show help')

@@ -68,7 +68,7 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
     recent,
     recentUntil(isEnough) {
       recent();
-      return attempt('read', folder, () => reading.until(isEnough));
+      return attempt('read', folder, () => reading.until((entries) => isEnough(entries())));
     },
     ofEachAutomation: () => attempt('read', folder, () => reading.ofEachAutomation(recent())),
     search: (text, fromFile = 0) =>
@@ -97,7 +97,11 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
 function createReading(folder: string, foldOurs: (records: JournalRecord[]) => JournalEntry[]) {
   let unread: JournalFile[] | undefined; // oldest first
   let records: JournalRecord[] = [];
-  let entries: JournalEntry[] = [];
+  let folded: JournalEntry[] | undefined;
+  const entries = () => {
+    folded ??= foldOurs(records);
+    return folded;
+  };
 
   /** Returns false if there is nothing older. */
   function readOlder(minBytes: number): boolean {
@@ -110,18 +114,18 @@ function createReading(folder: string, foldOurs: (records: JournalRecord[]) => J
       older.unshift(recordsIn(content, () => true));
     }
     records = [...older.flat(), ...records];
-    entries = foldOurs(records);
+    folded = undefined;
     return older.length > 0;
   }
 
   return {
-    until(isEnough: (entries: JournalEntry[], oldestMs: number) => boolean): JournalEntry[] {
+    until(isEnough: (entries: () => JournalEntry[], oldestMs: number) => boolean) {
       if (!unread) readOlder(minReadBytes);
-      // Four times as much each time, so that a long journal is folded only a few times.
-      for (let bytes = minReadBytes; !isEnough(entries, records[0]?.atMs ?? 0); bytes *= 4) {
+      // Twice as much each time, so that a long journal is folded only a few times.
+      for (let bytes = minReadBytes / 4; !isEnough(entries, records[0]?.atMs ?? 0); bytes *= 2) {
         if (!readOlder(bytes)) break;
       }
-      return entries;
+      return entries();
     },
     ofEachAutomation(recent: JournalEntry[]): JournalEntry[] {
       const known = new Set(recent.map(({ automation }) => namesIn(automation)));
@@ -142,12 +146,14 @@ const namesIn = ({ projectId, name }: Automation) => JSON.stringify({ projectId,
 const namesInLine = /"projectId":"[^"]*","name":"(?:[^"\\]|\\.)*"\}$/;
 
 /** The records of the lines that are wanted: only these are parsed. */
-const recordsIn = (content: Buffer, isWanted: (line: string) => boolean): JournalRecord[] =>
-  content
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '' && isWanted(line))
-    .flatMap((line) => parseRecord(line) ?? []);
+function recordsIn(content: Buffer, isWanted: (line: string) => boolean): JournalRecord[] {
+  const records: JournalRecord[] = [];
+  for (const line of content.toString().split('\n')) {
+    const record = line !== '' && isWanted(line) ? parseRecord(line) : undefined;
+    if (record) records.push(record);
+  }
+  return records;
+}
 
 function attempt<T>(what: 'read' | 'written', folder: string, act: () => T): T {
   try {

@@ -407,7 +407,7 @@ test('JSON on a terminal is cleaned without a change of its values', async () =>
 const run = { automation, executionId };
 const retry = (silentMs: number): RunEvent => ({
   type: 'retry',
-  automation,
+  subject: run,
   failure: badGateway,
   silentMs,
 });

@@ -661,7 +661,8 @@ describe('the command to type', () => {
   });
 
   test('has in a mail what the environment gave, but the API key', async () => {
-    const { runctl, baseUrl, folder } = await given({ trigger: [alreadyActive] });
+    const env = { RUNCTL_API_KEY_OF_PROD: 'sk-live-of-prod' };
+    const { runctl, baseUrl, folder } = await given({ trigger: [alreadyActive], env });
     const { stderr } = await runctl('trigger nightly');
     const [command = ''] = /(?<=→ ).*/.exec(stderr) ?? [];
     expect(command).toMatch(/ runctl trigger nightly --if-active wait$/);

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type JournalEntry, stillCounts } from '../journal/entries.ts';
+import { isUnreported, type JournalEntry } from '../journal/entries.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { Problem } from '../run/report.ts';
 import { type Automation, isSameAutomation, isUuid, type Run } from '../run/run.ts';
@@ -118,7 +118,7 @@ function newestRun(
   entries: readonly JournalEntry[],
   emit: Context['emit'],
 ): Run | undefined {
-  const last = entries.findLast((entry) => hasExecution(entry) || stillCounts(entry));
+  const last = entries.findLast((entry) => hasExecution(entry) || isUnreported(entry));
   if (!last) return undefined;
   const { automation, executionId } = last;
   if (executionId === undefined) {

@@ -49,7 +49,7 @@ export async function list(
     const next = hasSettings ? 'runctl trigger <automation> --watch' : 'runctl config';
     context.emit({ type: 'note', text: `nothing to list, next: ${next}` });
   }
-  const rows = (latest ? latestOf(entries, nowMs) : entries).map((entry) => rowOf(entry, nowMs));
+  const rows = (latest ? latestOf(entries, nowMs) : entries).map((entry) => entryRow(entry, nowMs));
   const isWanted = (row: RunOrTriggerReport) =>
     !statuses || statuses.includes(stateOf(row, nowMs).word);
   // The status of an unfinished run has to be asked for before it can be compared.
@@ -75,7 +75,7 @@ function selectEntries(
   if (automation) return recordedEntries(automation, journal);
   if (sinceMs !== undefined) return journal.recent(sinceMs);
   const isWanted = (entry: JournalEntry) =>
-    !statuses || statuses.includes(stateOf(rowOf(entry, nowMs), nowMs).word);
+    !statuses || statuses.includes(stateOf(entryRow(entry, nowMs), nowMs).word);
   if (latest) return journal.ofEachAutomation();
   return journal.recentUntil((entries) => entries.filter(isWanted).length >= limit);
 }
@@ -96,7 +96,7 @@ function latestOf(entries: readonly JournalEntry[], nowMs: number): JournalEntry
 const isUnfinished = (row: RunOrTriggerReport) => row.kind === 'run' && !row.status?.isFinal;
 
 /** What the journal alone says. */
-function rowOf(entry: JournalEntry, nowMs: number): RunOrTriggerReport {
+function entryRow(entry: JournalEntry, nowMs: number): RunOrTriggerReport {
   const { automation, executionId, trigger, atMs, notStarted = failureOf('rejected') } = entry;
   const facts = { automation, atMs, decidesExitCode: false };
   if (trigger && isUnknown(entry)) return { ...unknownReport(trigger), ...facts };

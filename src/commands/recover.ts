@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
+import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
 import type { Report, UnknownReport } from '../run/report.ts';
 import { isSameAutomation } from '../run/run.ts';
 import { keysIgnored, startRun, unknownReport } from '../run/start-run.ts';
@@ -32,7 +32,8 @@ export async function recover(
   // Whoever names the automation hears again of what was reported within its day.
   const wanted = entries.filter(
     (entry) =>
-      stillCounts(entry) || (name !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs),
+      isUnreported(entry) ||
+      (name !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs),
   );
   if (wanted.length === 0) {
     context.emit({ type: 'note', text: 'nothing to recover: no trigger is unknown' });

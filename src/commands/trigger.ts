@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { isUnknown, type JournalEntry, stillCounts } from '../journal/entries.ts';
+import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
 import type { Trigger } from '../run/ports.ts';
 import { type DoneReport, Problem, type Report } from '../run/report.ts';
 import { type Automation, isSameAutomation } from '../run/run.ts';
@@ -141,7 +141,7 @@ function warnOfUnknown(
   for (const automation of automations) {
     const unknown = entries.filter(
       (entry) =>
-        stillCounts(entry) &&
+        isUnreported(entry) &&
         isSameAutomation(entry.automation, automation) &&
         entry.trigger?.idempotencyKey !== key,
     );

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type JournalEntry, stillCounts } from '../journal/entries.ts';
+import { isUnreported, type JournalEntry } from '../journal/entries.ts';
 import { Problem, type UnknownReport } from '../run/report.ts';
 import { unknownReport } from '../run/start-run.ts';
 import { dayMs } from '../run/time.ts';
@@ -20,7 +20,12 @@ export async function watch(
   context: Context,
 ): Promise<CommandResult> {
   const { all = false } = flags;
-  if (all === names.length > 0) throw new Problem('watch needs a <run> or --all, and not both');
+  const isNamed = names.length > 0;
+  if (all === isNamed) {
+    throw new Problem('watch needs a run, such as nightly or @last, or else --all', {
+      command: 'runctl help watch',
+    });
+  }
   const opened = await open(context);
   const { emit } = context;
   const found = all
@@ -57,7 +62,7 @@ function unfinishedRuns({ journal, apiKeyHash }: Opened, { clock }: Context): Fo
 const unknownTriggers = (opened: Opened): UnknownReport[] =>
   opened.journal
     .recent()
-    .filter(stillCounts)
+    .filter(isUnreported)
     .flatMap((entry) => {
       const { trigger, atMs } = entry;
       return trigger ? { ...unknownReport(trigger), atMs, ...whyNotSent(entry, opened) } : [];

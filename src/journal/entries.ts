@@ -40,7 +40,7 @@ export const isUnknown = ({ executionId, trigger }: JournalEntry): boolean =>
   executionId === undefined && trigger !== undefined && trigger.openSents.length > 0;
 
 /** It is unknown, and `recover` hasn't yet said what to look for. */
-export const stillCounts = (entry: JournalEntry): boolean =>
+export const isUnreported = (entry: JournalEntry): boolean =>
   isUnknown(entry) && (entry.trigger?.openSents.some(({ isReported }) => !isReported) ?? false);
 
 /** An entry while it is put together. */

@@ -129,14 +129,13 @@ function createReading(folder: string, foldOurs: (records: JournalRecord[]) => J
     },
     ofEachAutomation(recent: JournalEntry[]): JournalEntry[] {
       const known = new Set(recent.map(({ automation }) => namesIn(automation)));
-      let all = recent;
+      let older: JournalRecord[] = [];
       for (const file of (unread ?? []).toReversed()) {
         const isNew = (line: string) => !known.has(namesInLine.exec(line)?.[0] ?? '');
-        const older = foldOurs(recordsIn(readBytes(file), isNew));
-        for (const { automation } of older) known.add(namesIn(automation));
-        all = [...older, ...all];
+        older = [...recordsIn(readBytes(file), isNew), ...older];
+        for (const { automation } of foldOurs(older)) known.add(namesIn(automation));
       }
-      return all;
+      return [...foldOurs(older), ...recent];
     },
   };
 }

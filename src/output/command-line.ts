@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Automation, Run } from '../run/run.ts';
+import { settingTable } from '../settings/table.ts';
 import { shellWord } from '../text/shell-word.ts';
 
 /** Writes commands to type, which mean the same service and the same run as this command. */
@@ -19,6 +20,11 @@ const repeatedFlags = [
   { flag: '--api-key-file', name: 'apiKeyFile' },
 ] as const;
 
+/** Never the API key, and no variable that isn't a setting, as it may hold another secret. */
+const repeatedVariables = Object.values(settingTable)
+  .flatMap(({ env }): readonly string[] => env)
+  .filter((name) => !name.startsWith('RUNCTL_API_KEY'));
+
 /** `project`: the one in force. */
 export function createCommandLine(
   { flags, env, stderr }: Pick<Context, 'flags' | 'env' | 'stderr'>,
@@ -26,11 +32,12 @@ export function createCommandLine(
 ): CommandLine {
   // A log or a mail is read in another shell. As variables, they mean there what they mean here:
   // as a flag, a profile would beat the API key of the environment.
-  const { RUNCTL_API_KEY, RUNCTL_API_KEY_FILE, ...others } = stderr.isTTY ? {} : env;
-  const assignments = Object.entries(others).flatMap(([name, value]) =>
-    name.startsWith('RUNCTL_') && value ? [`${name}=${shellWord(value)}`] : [],
-  );
-  const given = { ...flags, apiKeyFile: flags.apiKeyFile ?? RUNCTL_API_KEY_FILE };
+  const variables = stderr.isTTY ? {} : env;
+  const assignments = repeatedVariables.flatMap((name) => {
+    const value = variables[name];
+    return value ? [`${name}=${shellWord(value)}`] : [];
+  });
+  const given = { ...flags, apiKeyFile: flags.apiKeyFile ?? variables.RUNCTL_API_KEY_FILE };
   const repeated = repeatedFlags.flatMap(({ flag, name }) => {
     const value = given[name];
     return value ? [{ flag, words: `${flag} ${shellWord(value)}` }] : [];

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../run/ports.ts';
-import { isSameAutomation, type Run } from '../run/run.ts';
+import type { RunEvent, RunOrAutomation } from '../run/ports.ts';
+import { isSameAutomation } from '../run/run.ts';
 import type { Warning } from './document.ts';
 import { createSpinner } from './spinner.ts';
 import { logTime, plainStyle } from './style.ts';
@@ -8,6 +8,7 @@ import {
   isFinished,
   isShown,
   type ProgressContext,
+  type ProgressEvent,
   type ProgressView,
   progressText,
   type WatchedRun,
@@ -41,7 +42,7 @@ export function createProgress(context: ProgressContext): Progress {
         say(`warning: ${event.text}`);
         warnings.push(event);
       } else {
-        const run = runOf('run' in event ? event.run : event, runs);
+        const run = runOf(subjectOf(event), runs);
         Object.assign(run, changeBy(event, clock.elapsedMs()));
         view?.update();
       }
@@ -49,11 +50,13 @@ export function createProgress(context: ProgressContext): Progress {
   };
 }
 
+function subjectOf(event: ProgressEvent): RunOrAutomation {
+  if ('run' in event) return event.run;
+  return 'subject' in event ? event.subject : event;
+}
+
 /** The run that an event is about. Before the service has given its id, its automation names it. */
-function runOf(
-  { automation, executionId }: Partial<Run> & Pick<Run, 'automation'>,
-  runs: WatchedRun[],
-) {
+function runOf({ automation, executionId }: RunOrAutomation, runs: WatchedRun[]) {
   let run = runs.find(
     (each) =>
       isSameAutomation(each.automation, automation) &&

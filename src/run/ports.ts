@@ -58,6 +58,9 @@ export interface TriggerJournal {
   look(trigger: Trigger): Promise<TriggerLook | undefined>;
 }
 
+/** A run, or the automation of one that has no id yet. */
+export type RunOrAutomation = Partial<Run> & Pick<Run, 'automation'>;
+
 /** What the core tells while it works. */
 export type RunEvent =
   | { type: 'started'; run: Run }
@@ -65,7 +68,7 @@ export type RunEvent =
   | { type: 'watching'; run: Run; usualMs?: number }
   | { type: 'status'; run: Run; status: RunStatus }
   /** An attempt failed and is made again. `silentMs`: how long there was no valid answer. */
-  | { type: 'retry'; automation: Automation; failure: Failure; silentMs: number }
+  | { type: 'retry'; subject: RunOrAutomation; failure: Failure; silentMs: number }
   /** `--if-active wait` */
   | { type: 'waiting'; automation: Automation }
   /** Dropped by `--quiet`. */

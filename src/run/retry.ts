@@ -1,10 +1,9 @@
 import { type Answer, type Failure, failureOf } from './failure.ts';
-import type { Ports } from './ports.ts';
-import type { Automation } from './run.ts';
+import type { Ports, RunOrAutomation } from './ports.ts';
 
 export interface RetryOptions {
   /** What the request is about. */
-  automation: Automation;
+  subject: RunOrAutomation;
   /** How long to go on without a valid answer. */
   patienceMs: number;
   /** Until when, by `clock.elapsedMs`; if absent, for as long as the patience lasts. */
@@ -37,7 +36,7 @@ export async function retry<T>(
   { clock, random, signal, requestTimeoutMs, turn, emit }: Ports,
 ): Promise<Answer<T>> {
   const {
-    automation,
+    subject,
     patienceMs,
     deadlineMs = Number.POSITIVE_INFINITY,
     mayRetry,
@@ -66,7 +65,7 @@ export async function retry<T>(
     const pause = pauseAfter(failure, failures, { isFree, spareMs, leftMs, random });
     if (!pause) return answer;
     const { delayMs, isLast } = pause;
-    emit({ type: 'retry', automation, failure, silentMs });
+    emit({ type: 'retry', subject, failure, silentMs });
     await clock.sleep(delayMs, signal);
     const { retryAfterMs = 0 } = failure;
     // Some of it has passed.

@@ -99,7 +99,7 @@ async function sendTrigger(
       return attempt;
     },
     {
-      automation,
+      subject: { automation },
       patienceMs,
       deadlineMs,
       mayRetry: (failure) => rowOf(failure).retry && !(areKeysIgnored && firstUnknown),

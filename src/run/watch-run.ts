@@ -76,13 +76,12 @@ function pollGapMs({ startedAtMs }: RunStatus, nowMs: number): number {
 async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   const { patienceMs, deadlineMs, isPatienceGiven = false, isRecorded = false } = limits;
   const { service, clock, journal } = ports;
-  const { automation } = run;
   const mayRetry = (failure: Failure) =>
     isHeard || rowOf(failure).retry || (isRecorded && failure.kind === 'not_found');
   const isFree = (failure: Failure) => isHeard && rowOf(failure).retry && !isPatienceGiven;
   const answer = await retry(
     (timeoutMs) => service.status(run, timeoutMs),
-    { automation, patienceMs, deadlineMs, mayRetry, isFree },
+    { subject: run, patienceMs, deadlineMs, mayRetry, isFree },
     ports,
   );
   if (answer.ok) journal.appendStatus(run, answer.value);
@@ -120,7 +119,7 @@ export async function readResult(
       const reason = `the run is ${status.status}, but its result still says ${attempt.value.status}`;
       return { ok: false as const, failure: failureOf('in_progress', { reason }) };
     },
-    { automation, patienceMs, deadlineMs, mayRetry: () => true },
+    { subject: run, patienceMs, deadlineMs, mayRetry: () => true },
     ports,
   );
   if (!answer.ok) {

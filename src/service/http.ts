@@ -90,7 +90,10 @@ async function exchange(
 
   const { Client, request } = await import('./undici.ts');
   await leaveOutOptimizing();
-  const client = new Client(origin.origin, { ...clientOptions, connect: once(connection.value) });
+  const client = new Client(origin.origin, {
+    ...clientOptions,
+    connect: connectorOf(connection.value),
+  });
   progress.isWritten = true;
   const response = await request.call(client, { method, path, headers, body, signal });
   const { statusCode: status, statusText: phrase, headers: sent } = response;
@@ -116,7 +119,7 @@ async function exchange(
  * Gives undici this connection, and no other after it, so that nothing is written twice. undici
  * doesn't expect an answer before the connector returns.
  */
-function once(socket: Socket): NonNullable<Client.Options['connect']> {
+function connectorOf(socket: Socket): NonNullable<Client.Options['connect']> {
   let isGiven = false;
   return (_target, done) => {
     const isFirst = !isGiven;

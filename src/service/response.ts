@@ -109,7 +109,7 @@ export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean
   parseJson(text) !== undefined;
 
 /** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
-const maxRetryAfterMs = 365 * 86_400_000;
+const yearMs = 365 * 86_400_000;
 
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const sentMs = serviceTimeMs(headers) ?? nowMs;
@@ -120,7 +120,7 @@ function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
     return untilMs === undefined ? [] : Math.max(0, untilMs - sentMs);
   });
   // More is no time that a message could name.
-  return waits.length > 0 ? Math.min(Math.max(...waits), maxRetryAfterMs) : undefined;
+  return waits.length > 0 ? Math.min(Math.max(...waits), yearMs) : undefined;
 }
 
 /** The `Date` header, in milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { fold, isUnknown, stillCounts } from '../../src/journal/entries.ts';
+import { fold, isUnknown, isUnreported } from '../../src/journal/entries.ts';
 import { exitCodeOf } from '../../src/run/exit-codes.ts';
 import { rowOf } from '../../src/run/failure.ts';
 import type { RunOrTriggerReport, UnknownReport } from '../../src/run/report.ts';
@@ -32,7 +32,7 @@ export function checkWorld(world: World): void {
       const isTold = ({ remedy }: UnknownReport) => remedy !== undefined;
       expect(unknownKeys(told, isTold), 'told for the last time').toContain(record.key);
     }
-    for (const { trigger } of fold(records).filter(stillCounts)) {
+    for (const { trigger } of fold(records).filter(isUnreported)) {
       const apiKey = trigger?.openSents[0]?.apiKeyHash;
       const sweeps = world.sweeps.filter(({ use }) => use.apiKey === apiKey);
       expect(unknownKeys(sweeps), 'told by a sweep').toContain(trigger?.idempotencyKey);

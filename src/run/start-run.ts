@@ -68,8 +68,8 @@ function waitMs(
 
 /**
  * Sends a trigger until it is accepted, refused, or unknown for good. Each command records before
- * it sends, and looks into the journal after a refusal, so that of two commands with one key the
- * later one sees the other.
+ * it sends, and looks into the journal after a refusal (`settle`), so that of two commands with one
+ * key the later one sees the other.
  */
 async function sendTrigger(
   trigger: Trigger,
@@ -116,20 +116,49 @@ async function sendTrigger(
 
   const isCutShort = signal.aborted && rowOf(answer.failure).retry;
   const last = isCutShort ? failureOf('interrupted') : answer.failure;
+  const tookMs = clock.elapsedMs() - startedMs;
+  const sending = { sentId, isWritten, started, firstUnknown, last, attempts, tookMs } as const;
+  return settle(trigger, sending, options, ports);
+}
+
+/** How a trigger was sent that nobody has accepted. */
+interface Sending {
+  sentId: string;
+  isWritten: boolean;
+  /** Whether this command started the run, if there is one after all. */
+  started: Started;
+  /** What the first attempt got that may have started a run. */
+  firstUnknown: Failure | undefined;
+  last: Failure;
+  attempts: number;
+  tookMs: number;
+}
+
+/**
+ * A refusal counts only if no attempt may have started a run, and if no `sent` of the key is open
+ * after it is recorded: another command may have sent the key, too.
+ */
+async function settle(
+  trigger: Trigger,
+  { sentId, isWritten, started, firstUnknown, last, attempts, tookMs }: Sending,
+  { ifActive, areKeysIgnored }: StartOptions,
+  { journal }: Ports,
+): Promise<StartReport> {
   if (!firstUnknown) {
-    const isListed = last.kind !== 'already_active' || options.ifActive === 'fail';
+    const isListed = last.kind !== 'already_active' || ifActive === 'fail';
     await journal.appendRefused(trigger, sentId, { why: last, isListed });
   }
   const look = await journal.look(trigger);
   if (look?.executionId) return runReport(trigger, look.executionId, started);
-  const mayBeOpen = look ? look.openSents.length > 0 : isWritten || isKeyGiven;
+  // If the journal can't be read, this or another command's `sent` may be open in it.
+  const mayBeOpen = look ? look.openSents.length > 0 : isWritten || trigger.isKeyGiven;
   if (!firstUnknown && !mayBeOpen) return notStartedReport(trigger, last);
   return {
     ...unknownReport(trigger, firstUnknown),
     ...(areKeysIgnored && keysIgnored),
     last,
     attempts,
-    tookMs: clock.elapsedMs() - startedMs,
+    tookMs,
     isRecorded: isWritten,
   };
 }

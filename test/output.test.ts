@@ -407,7 +407,7 @@ test('JSON on a terminal is cleaned without a change of its values', async () =>
 const run = { automation, executionId };
 const retry = (silentMs: number): RunEvent => ({
   type: 'retry',
-  subject: run,
+  run,
   failure: badGateway,
   silentMs,
 });
@@ -417,7 +417,7 @@ const started: RunEvent[] = [
   { type: 'watching', run },
 ];
 const startLine = `nightly started, run ${executionId}`;
-const waiting: RunEvent = { type: 'waiting', automation };
+const waiting: RunEvent = { type: 'waiting', run: { automation } };
 const note: RunEvent = { type: 'note', text: 'a' };
 const warning: RunEvent = { type: 'warning', text: 'b' };
 const going = polled('RUNNING');

@@ -42,7 +42,11 @@ export async function list(
   const hasSettings = settings.baseUrl !== undefined && (offline || settings.apiKey !== undefined);
   const ports = offline || !hasSettings ? undefined : (await open(context)).ports;
   const nowMs = context.clock.nowMs();
-  const entries = selectEntries(automation, { ...flags, limit }, journal, nowMs)
+  const isWanted = (row: RunOrTriggerReport) =>
+    !statuses || statuses.includes(stateOf(row, nowMs).word);
+  const hasEnough = (all: readonly JournalEntry[]) =>
+    (statuses ? all.filter((entry) => isWanted(entryRow(entry, nowMs))) : all).length >= limit;
+  const entries = selectEntries(automation, flags, journal, hasEnough)
     .filter(({ atMs }) => atMs >= (sinceMs ?? 0))
     .toReversed();
   if (entries.length === 0 && context.stderr.isTTY) {
@@ -50,8 +54,6 @@ export async function list(
     context.emit({ type: 'note', text: `nothing to list, next: ${next}` });
   }
   const rows = (latest ? latestOf(entries, nowMs) : entries).map((entry) => entryRow(entry, nowMs));
-  const isWanted = (row: RunOrTriggerReport) =>
-    !statuses || statuses.includes(stateOf(row, nowMs).word);
   // The status of an unfinished run has to be asked for before it can be compared.
   const compared = statuses
     ? rows.filter((row) => isUnfinished(row) || isWanted(row))
@@ -68,16 +70,14 @@ export async function list(
 /** Oldest first. Throws a `Problem` if the journal doesn't know the automation. */
 function selectEntries(
   automation: Automation | undefined,
-  { limit, sinceMs, latest, statuses }: ListFlags & { limit: number },
+  { sinceMs, latest }: ListFlags,
   journal: Journal,
-  nowMs: number,
+  hasEnough: (entries: readonly JournalEntry[]) => boolean,
 ): JournalEntry[] {
   if (automation) return recordedEntries(automation, journal);
   if (sinceMs !== undefined) return journal.recent(sinceMs);
-  const isWanted = (entry: JournalEntry) =>
-    !statuses || statuses.includes(stateOf(entryRow(entry, nowMs), nowMs).word);
   if (latest) return journal.ofEachAutomation();
-  return journal.recentUntil((entries) => entries.filter(isWanted).length >= limit);
+  return journal.recentUntil(hasEnough);
 }
 
 /** Of each automation the newest run of the last day that is unfinished, else the newest entry. */

@@ -15,7 +15,7 @@ import { type JournalRecord, parseRecord } from './records.ts';
 
 const minReadBytes = 1_000_000;
 
-/** The journal of one state folder, for one base URL. It reads what it has read only once. */
+/** The journal of one state folder, for one base URL. `recent` reads each file only once. */
 export interface Journal {
   folder: string;
   /** Returns the number of the file. Throws the errors of node:fs. */

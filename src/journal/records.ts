@@ -21,7 +21,7 @@ export interface SentRecord extends Common {
   areKeysIgnored: boolean;
 }
 
-/** What one `sent` sent has surely started nothing. */
+/** What was sent after one `sent` record has started nothing. */
 export interface RefusedRecord extends Common {
   type: 'refused';
   key: string;

@@ -8,7 +8,6 @@ import {
   isFinished,
   isShown,
   type ProgressContext,
-  type ProgressEvent,
   type ProgressView,
   progressText,
   type WatchedRun,
@@ -42,17 +41,12 @@ export function createProgress(context: ProgressContext): Progress {
         say(`warning: ${event.text}`);
         warnings.push(event);
       } else {
-        const run = runOf(subjectOf(event), runs);
+        const run = runOf(event.run, runs);
         Object.assign(run, changeBy(event, clock.elapsedMs()));
         view?.update();
       }
     },
   };
-}
-
-function subjectOf(event: ProgressEvent): RunOrAutomation {
-  if ('run' in event) return event.run;
-  return 'subject' in event ? event.subject : event;
 }
 
 /** The run that an event is about. Before the service has given its id, its automation names it. */

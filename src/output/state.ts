@@ -1,6 +1,7 @@
 import type { Failure } from '../run/failure.ts';
 import { decidingStatus, type RunOrTriggerReport } from '../run/report.ts';
 import { isKnownFinal, type RunResult, type RunStatus } from '../run/run.ts';
+import { minuteMs } from '../run/time.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { Style, Tone } from './style.ts';
 
@@ -78,8 +79,6 @@ export function stateText({ word, tone, isFinal, tookMs, usual }: State, style: 
   const took = `${text} ${isFinal ? ended : 'for'} ${formatDuration(tookMs)}`;
   return usual ? `${took}, ${usual.replace('late', style.tint('attention', 'late'))}` : took;
 }
-
-const minuteMs = 60_000;
 
 function usuallyText(usualMs: number, runningMs = 0): string {
   const unitMs = usualMs < minuteMs ? 1000 : minuteMs;

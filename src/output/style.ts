@@ -1,7 +1,7 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Context, Sink } from '../context.ts';
-import { dayMs } from '../run/time.ts';
+import { dayMs, minuteMs } from '../run/time.ts';
 import { clean, cleanLine, withoutRunnerCommands } from '../text/clean.ts';
 
 /** What a status means to somebody who looks for it. */
@@ -107,7 +107,7 @@ const twoDigits = (number: number) => String(Math.floor(number)).padStart(2, '0'
 export function logTime(ms: number): string {
   // By hand, because the first `toLocaleString` takes 19 ms.
   const aheadMinutes = -new Date(ms).getTimezoneOffset();
-  const local = new Date(ms + aheadMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const local = new Date(ms + aheadMinutes * minuteMs).toISOString().slice(0, 19).replace('T', ' ');
   const offset = Math.abs(aheadMinutes);
   const sign = aheadMinutes < 0 ? '-' : '+';
   return `${local} ${sign}${twoDigits(offset / 60)}${twoDigits(offset % 60)}`;

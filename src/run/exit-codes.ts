@@ -8,7 +8,7 @@ interface ExitRow {
 
 const own = 'with a key of your own';
 
-/** Every exit code (`help exit-codes`, the README and the outcomes in JSON come from here). */
+/** Every exit code: `help exit-codes` and the outcomes in JSON come from here, and tests hold the pages to it. */
 // biome-ignore format: a table
 export const exitTable = [
   { code: 0,   name: 'ok',                  repeat: own,   meaning: 'done; every run that was followed COMPLETED' },

@@ -37,7 +37,7 @@ export interface TriggerLook {
   openSents: readonly string[];
 }
 
-/** How the core records. An append that returns false was not written (a warning has said so). */
+/** How the core records. What can't be written is said in a warning. */
 export interface TriggerJournal {
   /** Returns the id of the record, and whether it is on disk. */
   appendSent(
@@ -68,9 +68,9 @@ export type RunEvent =
   | { type: 'watching'; run: Run; usualMs?: number }
   | { type: 'status'; run: Run; status: RunStatus }
   /** An attempt failed and is made again. `silentMs`: how long there was no valid answer. */
-  | { type: 'retry'; subject: RunOrAutomation; failure: Failure; silentMs: number }
+  | { type: 'retry'; run: RunOrAutomation; failure: Failure; silentMs: number }
   /** `--if-active wait` */
-  | { type: 'waiting'; automation: Automation }
+  | { type: 'waiting'; run: RunOrAutomation }
   /** Dropped by `--quiet`. */
   | { type: 'note'; text: string }
   /** Also in the `warnings` of documents, for the automation that it concerns. */
@@ -88,7 +88,7 @@ export interface Ports {
   /** Aborts with the name of the signal that is to end the command. */
   signal: AbortSignal;
   requestTimeoutMs: number;
-  /** Resolves when the next request may be made (10 a second, of the command together). */
+  /** Resolves when the next request may be made (a command makes 10 a second at most). */
   turn(): Promise<void>;
   emit(event: RunEvent): void;
 }

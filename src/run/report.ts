@@ -52,7 +52,7 @@ export interface StoppedReport extends ReportFacts {
   failure: Failure;
 }
 
-/** A trigger surely started no run. */
+/** A trigger started no run. */
 export interface NotStartedReport extends ReportFacts {
   kind: 'not_started';
   failure: Failure;

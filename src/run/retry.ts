@@ -3,7 +3,7 @@ import type { Ports, RunOrAutomation } from './ports.ts';
 
 export interface RetryOptions {
   /** What the request is about. */
-  subject: RunOrAutomation;
+  run: RunOrAutomation;
   /** How long to go on without a valid answer. */
   patienceMs: number;
   /** Until when, by `clock.elapsedMs`; if absent, for as long as the patience lasts. */
@@ -35,13 +35,7 @@ export async function retry<T>(
   options: RetryOptions,
   { clock, random, signal, requestTimeoutMs, turn, emit }: Ports,
 ): Promise<Answer<T>> {
-  const {
-    subject,
-    patienceMs,
-    deadlineMs = Number.POSITIVE_INFINITY,
-    mayRetry,
-    mayAttempt,
-  } = options;
+  const { run, patienceMs, deadlineMs = Number.POSITIVE_INFINITY, mayRetry, mayAttempt } = options;
   let spareMs = patienceMs;
   let silentMs = 0;
   let answer: Answer<T> = { ok: false, failure: failureOf('out_of_time') };
@@ -65,7 +59,7 @@ export async function retry<T>(
     const pause = pauseAfter(failure, failures, { isFree, spareMs, leftMs, random });
     if (!pause) return answer;
     const { delayMs, isLast } = pause;
-    emit({ type: 'retry', subject, failure, silentMs });
+    emit({ type: 'retry', run, failure, silentMs });
     await clock.sleep(delayMs, signal);
     const { retryAfterMs = 0 } = failure;
     // Some of it has passed.

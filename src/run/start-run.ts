@@ -42,7 +42,7 @@ export async function startRun(
 
     const delayMs = waitMs(report.failure, tries, deadlineMs - clock.elapsedMs(), options);
     if (delayMs === undefined) return report;
-    ports.emit({ type: 'waiting', automation: trigger.automation });
+    ports.emit({ type: 'waiting', run: { automation: trigger.automation } });
     await clock.sleep(delayMs, signal);
     if (signal.aborted) return { ...report, failure: failureOf('interrupted') };
     repeats = false; // it was refused, so it is unknown no more
@@ -99,7 +99,7 @@ async function sendTrigger(
       return attempt;
     },
     {
-      subject: { automation },
+      run: { automation },
       patienceMs,
       deadlineMs,
       mayRetry: (failure) => rowOf(failure).retry && !(areKeysIgnored && firstUnknown),

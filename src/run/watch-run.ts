@@ -81,7 +81,7 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   const isFree = (failure: Failure) => isHeard && rowOf(failure).retry && !isPatienceGiven;
   const answer = await retry(
     (timeoutMs) => service.status(run, timeoutMs),
-    { subject: run, patienceMs, deadlineMs, mayRetry, isFree },
+    { run, patienceMs, deadlineMs, mayRetry, isFree },
     ports,
   );
   if (answer.ok) journal.appendStatus(run, answer.value);
@@ -119,7 +119,7 @@ export async function readResult(
       const reason = `the run is ${status.status}, but its result still says ${attempt.value.status}`;
       return { ok: false as const, failure: failureOf('in_progress', { reason }) };
     },
-    { subject: run, patienceMs, deadlineMs, mayRetry: () => true },
+    { run, patienceMs, deadlineMs, mayRetry: () => true },
     ports,
   );
   if (!answer.ok) {

@@ -4,7 +4,7 @@ import { isLoopback } from '../text/loopback.ts';
 
 export interface HttpProxy {
   url: URL;
-  /** What it gets beside the `host` header. */
+  /** The headers of CONNECT, without `host`. */
   headers: Record<string, string>;
   /** For messages: its host, and the environment variable that names it. */
   title: string;

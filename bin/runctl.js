@@ -13,7 +13,9 @@ try {
   require('../dist/process.cjs').runProcess();
 } catch (error) {
   process.stderr.write(
-    'runctl: the installation is broken: ' + String(error.message).split('\n')[0] + '\n',
+    'runctl: the installation is broken (in a clone, type npm ci first): ' +
+      String(error.message).split('\n')[0] +
+      '\n',
   );
   process.exit(70);
 }

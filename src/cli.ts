@@ -58,7 +58,9 @@ export function createProgram(execute: Execute): Command {
     .configureHelp({ subcommandTerm, formatHelp })
     .addHelpText(
       'after',
-      '\nWithout an account: runctl emulator -- runctl trigger nightly --watch',
+      `
+A run is an automation's name (its last run), @last, or the beginning of an id.
+Without an account: runctl emulator -- runctl trigger nightly --watch`,
     );
   const act: Act = (command, action) => {
     command.action((...words: unknown[]) => {
@@ -132,6 +134,7 @@ function declareStatus(program: Command, act: Act): void {
     ['runctl status nightly', 'its last run'],
     ['runctl status @last --field status', 'one value, for a script'],
   ]);
+  addRunHelp(status);
   act(status, async ([run]: [string], flags, context) =>
     (await import('./commands/status.ts')).status(run, flags, context),
   );
@@ -147,6 +150,7 @@ function declareWatch(program: Command, act: Act): void {
     ['runctl watch nightly', 'its last run'],
     ['runctl watch --all', 'after a reboot'],
   ]);
+  addRunHelp(watch);
   act(watch, async ([names]: [string[]], flags, context) =>
     (await import('./commands/watch.ts')).watch(names, flags, context),
   );
@@ -160,6 +164,7 @@ function declareResult(program: Command, act: Act): void {
     ['runctl result nightly > report.txt', 'the output, as it was sent'],
     ['runctl result nightly --field error.message', 'why it failed'],
   ]);
+  addRunHelp(result);
   act(result, async ([run]: [string], flags, context) =>
     (await import('./commands/result.ts')).result(run, flags, context),
   );
@@ -169,7 +174,12 @@ function declareList(program: Command, act: Act): void {
   const list = addCommand(program, 'list [automation]', "list this machine's triggers and runs")
     .alias('ls')
     .option('-n, --limit <count>', 'how many (default: 20, all with --since)', parseCount)
-    .option('--status <list>', `only some of ${listedStatuses.join(', ')}`, parseStatuses)
+    .addOption(
+      offering(
+        listedStatuses,
+        new Option('--status <list>', 'only these, separated by commas').argParser(parseStatuses),
+      ),
+    )
     .option('--since <time>', 'since 2d, 2026-11-28, "2026-11-28 07:30" or 07:30', parseSince)
     .option('--latest', 'one of each automation: unfinished, else newest')
     .option('--offline', "don't ask the service")
@@ -234,6 +244,10 @@ function declareConfig(program: Command, act: Act): void {
 
 function declareDoctor(program: Command, act: Act): void {
   const doctor = addCommand(program, 'doctor', 'check settings, connection, API key and journal');
+  addExamples(doctor, [
+    ['runctl doctor', 'the profile in force'],
+    ['runctl doctor --profile eu', 'another one'],
+  ]);
   act(doctor, async (_, __, context) => (await import('./commands/doctor.ts')).doctor(context));
 }
 
@@ -278,6 +292,10 @@ function declareCompletion(program: Command, act: Act): void {
 function declareAgent(program: Command, act: Act): void {
   const agent = addCommand(program, 'agent', 'use the discontinued Agent endpoints');
   agent.usage('<command> [flags]');
+  addExamples(agent, [
+    ['runctl agent trigger $AGENT --message "hello"', 'what its endpoint answers'],
+    ['runctl agent status $AGENT $EXECUTION', 'an old run'],
+  ]);
   const trigger = addCommand(agent, 'trigger <agentId>', 'trigger an Agent (this starts no run)')
     .option('--message <text>', "the request's message")
     .option('--title <text>', "the request's title")
@@ -303,7 +321,7 @@ function declareHelp(program: Command, act: Act): void {
 }
 
 /** Statuses as `list --status` takes them. */
-const listedStatuses = [
+const listedStatuses: string[] = [
   'RUNNING',
   ...Object.keys(finalStatuses),
   'UNKNOWN',
@@ -316,6 +334,22 @@ function nameOf(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
+
+/** The values that help and the Tab key offer. Unlike `choices`, it leaves the parser as it is. */
+const offering = (values: string[], option: Option) =>
+  Object.assign(option, { argChoices: values });
+
+/** The fields that scripts ask for most. */
+const offeredFields = [
+  'executionId',
+  'status',
+  'creditsCharged',
+  'error.message',
+  'output',
+  'runctl.outcome',
+  'runctl.exitCode',
+  'runctl.trigger.started',
+];
 
 /** The heading of a command's own flags. */
 const ownFlags = 'Flags:';
@@ -333,7 +367,10 @@ const commonFlags = [
   ['--api-key-file <path>', 'the file with the API key (-: stdin)'],
 ] as const;
 // All commands share them: to make them takes longer than all else that is declared here.
-const commonOptions = commonFlags.map(([flags, about]) => new Option(flags, about));
+const commonOptions = commonFlags.map(([flags, about]) => {
+  const option = new Option(flags, about);
+  return option.long === '--field' ? offering(offeredFields, option) : option;
+});
 
 /** Every command declares them, because commander reads `-wq` only if it knows both. */
 function withCommonFlags(command: Command): Command {
@@ -366,6 +403,16 @@ const giveUpFlag = (patience: string) =>
     `how long to keep retrying (default: ${patience})`,
     parseTime,
   ] as const;
+
+/** What `<run>` may be. */
+function addRunHelp(command: Command): void {
+  command.addHelpText(
+    'after',
+    `
+A run is an automation's name (its last run on this machine), @last, the
+beginning of an id, or <projectId>/<name>/<executionId>, which works everywhere.`,
+  );
+}
 
 /** The lines of a shell, each with a comment. */
 function addExamples(command: Command, examples: [line: string, about: string][]): void {

@@ -132,6 +132,7 @@ function usageProblem({ message }: CommanderError, name: string): Problem {
   const text = message
     .replace('(outputHelp)', `${name} needs a command`.trimStart())
     .replace(/^error: /, '')
+    .replace(/^unknown command '(cancel|stop|kill)'$/, "$&: the service can't cancel a run")
     .replace(/^(unknown )?option/, '$1flag')
     .replace(/(--[\w-]+)=[^\s']*/g, '$1=…')
     .replace(/\s+\(Did you mean (.*)\?\)$/, ': did you mean $1?');

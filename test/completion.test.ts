@@ -105,6 +105,9 @@ describe.each(shells)('completion in $shell', (shell) => {
     test.each([
       ['a command', 'runctl statu', ['status']],
       ['a flag', 'runctl trigger --if-ac', ['trigger', '--if-active']],
+      ['a topic', 'runctl help exit-', ['help', 'exit-codes']],
+      ['a status', 'runctl list --status FAI', ['list', '--status', 'FAILED']],
+      ['a field', 'runctl status x --field runctl.o', ['status', 'x', '--field', 'runctl.outcome']],
       ['a value', 'runctl trigger x --if-active sk', ['trigger', 'x', '--if-active', 'skip']],
       ['a name with blanks and quotes', 'runctl trigger ni', ['trigger', oddName]],
       ['a name that is quoted', `runctl trigger -w 'nightly "re`, ['trigger', '-w', oddName]],

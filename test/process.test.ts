@@ -51,6 +51,15 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ [a-z-]+ +COMPLETED .*){3}$/);
   });
 
+  test('what is higher than the terminal leaves nothing in the scrollback', async ({ expect }) => {
+    const { env, finishRuns } = await serve();
+    const terminal = openTerminal([...follow, 'a', 'b', 'c', 'd'], env, 5);
+    await terminal.sees(/^\S 0 of 5 finished, 3 not shown(\n {4}\S+ +RUNNING .*){2}$/);
+    finishRuns();
+    await terminal.exit;
+    expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ .* COMPLETED .*){5}$/);
+  });
+
   test('config tries the API key that is typed, whatever the environment has', async ({
     expect,
   }) => {

@@ -90,9 +90,13 @@ export async function run(
 const busyMachine = { timeout: 20_000, interval: 20 };
 
 /** Runs a command on a pseudo-terminal of 80 columns. */
-export function openTerminal([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
-  const screen = new Terminal({ cols: 80, rows: 24, allowProposedApi: true });
-  const child = pty.spawn(file, args, { cols: 80, rows: 24, name: 'xterm-256color', env });
+export function openTerminal(
+  [file = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  rows = 24,
+) {
+  const screen = new Terminal({ cols: 80, rows, allowProposedApi: true });
+  const child = pty.spawn(file, args, { cols: 80, rows, name: 'xterm-256color', env });
   let hasExited = false;
   ends.push(() => hasExited || child.kill('SIGKILL'));
   let written = '';

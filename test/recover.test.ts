@@ -196,6 +196,7 @@ describe("a trigger that isn't sent", () => {
       { executionId: null, runctl: { trigger: { idempotencyKey: key }, exitCode: 12 } },
       { executionId, runctl: { trigger: { idempotencyKey: keyOf(requests[1]) }, exitCode: 0 } },
     ]);
+    expect((await runctl('recover nightly')).stdout).toBe('');
     expect(requests.map(keyOf).filter((each) => each === key)).toHaveLength(1);
   });
 

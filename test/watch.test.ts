@@ -84,6 +84,19 @@ test.each([
   expect((await runctl('status nightly')).exitCode).toBe(0);
 });
 
+test.each([
+  ['status nightly', 'FAILED', /^ {2}→ .*runctl result \S*nightly\S*\n$/],
+  ['status nightly -q', 'FAILED', /^$/],
+  ['status nightly --field status', 'FAILED', /^$/],
+  ['status nightly', 'COMPLETED', /^$/],
+  ['watch nightly', 'EXPIRED', /^runctl: .*version doesn't know \(EXPIRED\)\n$/m],
+])('%s of a run that has finished as %s says what comes next', async (line, word, said) => {
+  const { runctl } = await given({ status: [statusOf(word)], result: [resultOf(word)] });
+  await runctl('trigger nightly');
+
+  expect((await runctl(line)).stderr).toMatch(said);
+});
+
 test('a run that goes on is 16 for result and status --exit-status, and 0 for status', async () => {
   const { runctl, requests } = await given({ status: [running] });
 

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { configKeys } from '../settings/table.ts';
 import { type CommandResult, done } from './command.ts';
+import { topics } from './help.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -95,7 +96,9 @@ function candidatesAt(
 ): Candidate[] | 'files' {
   if (option) return valuesOf(option, automations);
   if (command.commands.length > 0) return subcommandsOf(command);
-  if (argument?.name() === 'topic') return subcommandsOf(program);
+  if (argument?.name() === 'topic') {
+    return [...subcommandsOf(program), ...[...topics.keys()].map((value) => ({ value }))];
+  }
   return argument ? valuesOf(argument, automations) : [];
 }
 

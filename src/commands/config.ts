@@ -27,6 +27,7 @@ export async function config(context: Context): Promise<CommandResult> {
 
   const baseUrl = await askFor('baseUrl', flags.baseUrl ?? stored.baseUrl, context);
   const apiKey = await askApiKey(baseUrl, stored, settings, context);
+  emit({ type: 'note', text: `${baseUrl} answered, and didn't refuse the API key` });
   const project = await askFor('project', flags.project ?? stored.project, context);
   const answers = { baseUrl, ...(apiKey && { apiKey }), ...(project && { project }) };
   const result = await store(answers, settings, context);

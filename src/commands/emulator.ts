@@ -98,9 +98,11 @@ async function runCommand(
       const child = spawn(file, args, { stdio: 'inherit', env: childEnv });
       // A terminal sends Ctrl-C to the command, too.
       onSignal(signal, () => signal.reason !== 'SIGINT' && child.kill(signal.reason));
-      child.on('error', ({ message }) =>
-        reject(new Problem(`the command "${file}" can't be run: ${message}`)),
-      );
+      child.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+        const why = code === 'ENOENT' ? 'it was not found' : message;
+        const text = `the command "${file}" can't be run: ${why}`;
+        reject(new Problem(text, { command: 'runctl help emulator' }));
+      });
       child.on('exit', (code, killer) =>
         resolve(code ?? 128 + constants.signals[killer as NodeJS.Signals]),
       );

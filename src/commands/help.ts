@@ -5,7 +5,8 @@ import { type SettingRow, settingTable } from '../settings/table.ts';
 import { hintFor } from '../text/near-word.ts';
 import { type CommandResult, done } from './command.ts';
 
-const topics = new Map<string, (program: Command) => string>([
+/** Topics that aren't commands. */
+export const topics = new Map<string, (program: Command) => string>([
   ['exit-codes', exitCodesText],
   ['flags', flagsText],
 ]);

@@ -19,7 +19,7 @@ import type { Style } from './style.ts';
 
 /** What is said about a failure. The service's texts in it aren't cleaned. */
 export interface Message {
-  /** What happened to what, and what that means for the run. */
+  /** What happened to what, and what that means for the run. Empty if stdout says it. */
   happened: string;
   why?: string;
   /** For the brackets at the end: `3 attempts in 10m`, and what HTTP said. */
@@ -65,6 +65,7 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
 /** The message as it is printed. */
 export function formatMessage(message: Message, about: MessageContext): string {
   const { happened, why, facts = [] } = message;
+  if (happened === '') return formatFix(message, about);
   const { wrap, line } = about.style;
   const sentence = why ? `${happened}: ${why}` : happened;
   const brackets = facts.length > 0 ? ` (${facts.join(', ')})` : '';
@@ -96,7 +97,15 @@ function runMessage(report: RunReport, about: MessageContext): Message | undefin
     return { happened, ...reasonOf(resultFailure, about), fix: ['result', run] };
   }
   const outcome = outcomeOf(report);
-  if (!about.isResult || outcome === 'ok') return undefined;
+  if (outcome === 'unrecognized_status') {
+    const happened = `${automation.name} finished with a status that this version doesn't know`;
+    return { happened: `${happened} (${word})` };
+  }
+  if (outcome === 'ok') return undefined;
+  // Of a run that failed, only its result says why.
+  const isAtEnd = about.context.command === 'status' && outcome !== 'still_running';
+  if (isAtEnd) return { happened: '', fix: ['result', run] };
+  if (!about.isResult) return undefined;
   return outcome === 'still_running'
     ? { happened: `${automation.name} hasn't finished (${word})`, fix: ['watch', run] }
     : { happened: `${automation.name} ${word}`, why: errorText(result) };

@@ -105,11 +105,14 @@ function textOf({ reports, show }: Output, context: Context, view: View): string
   }
 }
 
-/** Of several, line n is argument n's, empty without a run. */
+/** Of several arguments, line n is argument n's, empty without a run. `recover` has one at most. */
 function idsOf(runs: readonly RunOrTriggerReport[], { command, flags }: Context): string {
-  if (command === 'recover' && flags.quiet) return '';
-  const lines = runs.map(({ executionId = '' }) => `${executionId}\n`).join('');
-  return lines === '\n' ? '' : lines;
+  const isOfRecover = command === 'recover';
+  if (isOfRecover && flags.quiet) return '';
+  const lines = runs.map(({ executionId = '' }) => `${executionId}\n`);
+  return (isOfRecover || runs.length === 1 ? lines.filter((line) => line !== '\n') : lines).join(
+    '',
+  );
 }
 
 /** As the service sent it, but for a terminal. */
@@ -127,6 +130,8 @@ function messageText(report: Report, show: Output['show'], about: MessageContext
   if (flags.quiet && (isAskedAgain || isSkipped)) return '';
   const message = messageOf(report, about);
   if (!message) return '';
+  const isOnlyHint = message.happened === '';
+  if (isOnlyHint && (flags.quiet || isForPrograms(about.context))) return '';
   // What was printed on stdout has said it already.
   const isSaid = report.kind === 'done' && report.text && !isForPrograms(about.context);
   return isSaid ? formatFix(message, about) : formatMessage(message, about);

@@ -63,21 +63,31 @@ export function createSpinner(runs: WatchedRun[], context: ProgressContext): Pro
 }
 
 function boardText(runs: readonly WatchedRun[], style: Style, context: ProgressContext): string {
-  const shown = runs.filter(isShown);
+  const all = runs.filter(isShown);
+  const shown = fitting(all, context);
   const nameOf = (run: WatchedRun) => style.line(run.automation.name);
   const nameWidth = Math.max(...shown.map((run) => widthOf(nameOf(run))));
   const rows = shown.map((run) => {
     const name = nameOf(run);
     const text = progressText(run, style, context);
-    if (shown.length === 1) return `${name} ${text}`;
+    if (all.length === 1) return `${name} ${text}`;
     return `  ${glyphOf(run, style)} ${name}${blanksAfter(name, nameWidth)}  ${text}`;
   });
-  const count = `${shown.filter(isFinished).length} of ${shown.length} finished`;
+  const hidden = all.length - shown.length;
+  const more = hidden > 0 ? `, ${hidden} not shown` : '';
+  const count = `${all.filter(isFinished).length} of ${all.length} finished${more}`;
   // The spinner and a blank stand before the first line, and no line may be wrapped.
   const width = context.stderr.columns() - 3;
-  return (shown.length === 1 ? rows : [count, ...rows])
+  return (all.length === 1 ? rows : [count, ...rows])
     .map((line) => cut(line, width, style.glyphs.ellipsis))
     .join('\n');
+}
+
+/** A board that is higher than the terminal can't be redrawn, and would fill the scrollback. */
+function fitting(runs: readonly WatchedRun[], { terminal }: ProgressContext) {
+  const maxRows = Math.max((terminal.rows || 24) - 3, 1);
+  if (runs.length <= maxRows) return runs;
+  return runs.filter((run) => !isFinished(run)).slice(0, maxRows);
 }
 
 function glyphOf({ status }: WatchedRun, style: Style): string {

@@ -45,8 +45,8 @@ export const statusOf = (report: RunOrTriggerReport): RunStatus | undefined =>
 function reasonOf(report: RunOrTriggerReport): string | undefined {
   if (report.kind === 'run') return errorText(report.result) ?? report.reason;
   if (report.kind === 'unknown') return 'response lost';
-  const { kind, failure } = report;
-  return kind === 'stopped' ? `no longer watched: ${failure.reason}` : failure.reason;
+  // That a run is no longer followed, and why, is a message.
+  return report.kind === 'stopped' ? undefined : report.failure.reason;
 }
 
 export function stateOfStatus(status: RunStatus, nowMs: number, usualMs?: number): State {

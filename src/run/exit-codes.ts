@@ -20,7 +20,7 @@ export const exitTable = [
   { code: 6,   name: 'not_found',           repeat: 'yes', meaning: 'no such automation or run' },
   { code: 7,   name: 'unauthorized',        repeat: 'yes', meaning: 'API key refused (401, 403)' },
   { code: 8,   name: 'no_credits',          repeat: 'yes', meaning: 'no AI credits (402)' },
-  { code: 9,   name: 'rate_limited',        repeat: 'yes', meaning: 'still rate limited (429) after all retries' },
+  { code: 9,   name: 'rate_limited',        repeat: 'yes', meaning: 'still rate limited (429) when runctl gave up' },
   { code: 10,  name: 'unavailable',         repeat: 'yes', meaning: 'no valid response; trigger started no run' },
   { code: 11,  name: 'rejected',            repeat: 'yes', meaning: 'refused for another reason' },
   { code: 12,  name: 'outcome_unknown',     repeat: own,   meaning: 'the response to a trigger was lost; a run may exist' },

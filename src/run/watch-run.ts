@@ -87,7 +87,9 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   if (answer.ok) journal.appendStatus(run, answer.value);
   const hasExpired = deadlineMs !== undefined && clock.elapsedMs() >= deadlineMs;
   if (answer.ok || !hasExpired || !mayRetry(answer.failure)) return answer;
-  return { ok: false as const, failure: failureOf('timeout') };
+  const { failure } = answer;
+  const reason = `${failureOf('timeout').reason}, and ${failure.reason}`;
+  return { ok: false as const, failure: failureOf('timeout', { ...failure, reason }) };
 }
 
 /** The current status, within the patience. */

@@ -383,6 +383,7 @@ function withCommonFlags(command: Command): Command {
 
 /** The help of a command only points to the common flags. */
 function formatHelp(command: Command, helper: Help): string {
+  helper.minWidthToWrap = 20; // with the default of 40, terminals below 80 columns get no wrapping
   helper.visibleOptions = ({ options }) =>
     options.filter(({ helpGroupHeading }) => helpGroupHeading === ownFlags);
   return Help.prototype.formatHelp.call(helper, command, helper);

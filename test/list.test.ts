@@ -76,6 +76,8 @@ test('an automation of another project is named by its full path', async () => {
 
   expect(namesOf(await runctl('list'))).toEqual([`${otherProjectId}/nightly`, 'nightly']);
   expect(namesOf(await runctl('list nightly'))).toEqual(['nightly']);
+  const ofNone = await runctl('list', { RUNCTL_PROJECT: '' });
+  expect(namesOf(ofNone)).toEqual([`${otherProjectId}/nightly`, `${projectId}/nightly`]);
   const other = await runctl(`list ${otherProjectId}/nightly --field executionId`);
   expect(other.stdout).toBe(`${otherId}\n`);
 });

@@ -308,11 +308,12 @@ describe.concurrent('colors', () => {
 
 describe.concurrent('what cannot be written', () => {
   test.skipIf(!hasNamespaces)(
-    'on a full disk a run is started all the same',
+    'on a full disk a run is started all the same, and doctor says so',
     async ({ expect }) => {
       const { env, runs } = await serve();
       const script = `mkdir "$FULL"; mount -t tmpfs -o size=4k none "$FULL"; mkdir "$FULL/journal"
-      head -c 4096 /dev/zero > "$FULL/journal/00000001.jsonl"; exec "$@"`;
+      head -c 4090 /dev/zero > "$FULL/journal/00000001.jsonl"
+      "$1" "$2" doctor | grep -q 'journal .* ENOSPC' || exit 99; exec "$@"`;
       const full = join(temporaryFolder(), 'full');
       const command = ['unshare', '-rm', 'sh', '-c', script, 'sh', ...trigger];
       const ended = await run(command, { ...env, FULL: full, RUNCTL_STATE_DIR: full });

@@ -162,8 +162,9 @@ function whyUnknown(report: UnknownReport, about: MessageContext): string {
   if (notSentBecause) parts.push(`runctl doesn't send it again (${notSentBecause})`);
   const why = parts.join(', and ');
   if (remedy) {
+    const orElse = remedy === 'repeat' ? ', or send it again with its key' : '';
     const when = atMs ? 'then' : `at about ${timeText(about.context.clock.nowMs(), about)}`;
-    return `${why}. Look in the service for a run that started ${when}`;
+    return `${why}. Look in the service for a run that started ${when}${orElse}`;
   }
   if (last.kind !== 'already_active') return why;
   return `${why}, maybe because of this trigger. recover finds out once that run has finished`;

@@ -44,7 +44,7 @@ function cellsOf(report: RunOrTriggerReport, { style, nowMs, project }: View): s
   const { word, startedAtMs, tookMs, reason, usual } = stateOf(report, nowMs);
   const tookText = isTerminal ? formatDuration : (ms: number) => `${Math.round(ms / 1000)}`;
   return [
-    line(project === undefined || projectId === project ? name : `${projectId}/${name}`),
+    line(projectId === project ? name : `${projectId}/${name}`),
     line(word),
     startedAtMs === undefined ? '-' : time(startedAtMs, nowMs),
     tookMs === undefined ? '-' : tookText(tookMs),

@@ -109,7 +109,7 @@ function declareTrigger(program: Command, act: Act): void {
   const trigger = addCommand(program, 'trigger <automation...>', 'start a run of each automation')
     .option(...watchFlag)
     .addOption(
-      new Option('--if-active <action>', 'what to do if a run is active')
+      new Option('--if-active <action>', 'what to do if a run is active (skip: exit with 0)')
         .choices(['fail', 'skip', 'wait'])
         .default('fail'),
     )
@@ -199,9 +199,9 @@ function declareRecover(program: Command, act: Act): void {
     'recover [automation]',
     'after a lost response: find the run, or start it',
   ).option(...watchFlag);
-  addCommonWatchFlags(recover, '30s, then 10m');
+  addCommonWatchFlags(recover, '30s, 10m to follow');
   addExamples(recover, [
-    ['runctl recover', 'all that list shows as UNKNOWN'],
+    ['runctl recover', 'every unknown trigger'],
     ['runctl recover nightly --watch', "nightly's, and follow its run"],
   ]);
   act(recover, async ([name]: [string | undefined], flags, context) =>

@@ -51,7 +51,7 @@ test('recover sends the trigger again with its key, and prints the id of its run
   ]);
   const again = await runctl('recover');
   expect([again.exitCode, again.stdout, requests.length]).toEqual([0, '', 2]);
-  expect(again.stderr).toContain('nothing to recover');
+  expect(again.stderr).toContain('nothing is left to recover');
   expect((await runctl('recover nightly')).exitCode).toBe(0);
 });
 
@@ -271,7 +271,7 @@ test('a repetition that was recorded after the refusal of its trigger counts for
   await runctl('trigger nightly');
   const repetition = { ...journal()[0], id: 'later', repeats: true };
   appendFileSync(`${folder}/journal/00000001.jsonl`, `${JSON.stringify(repetition)}\n`);
-  expect((await runctl('recover')).stderr).toContain('nothing to recover');
+  expect((await runctl('recover')).stderr).toContain('nothing is left to recover');
   expect((await runctl('list')).stdout).toContain('NOT_STARTED');
 });
 

@@ -36,7 +36,7 @@ export async function recover(
       (name !== undefined && isUnknown(entry) && ageMs(entry, nowMs) < dayMs),
   );
   if (wanted.length === 0) {
-    context.emit({ type: 'note', text: 'nothing to recover: no trigger is unknown' });
+    context.emit({ type: 'note', text: 'nothing is left to recover' });
   }
   const reports = await Promise.all(
     wanted.map((entry) => recoverOne(entry, entries, flags, opened, context)),

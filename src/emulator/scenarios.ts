@@ -104,7 +104,7 @@ export const scenarios = {
       'an automation for each exit code: completes=0, fails=1, times-out=3, ' +
       'is-cancelled=4, already-running=5, deleted=6, forbidden=7, no-credits=8, rate-limited=9, ' +
       'disabled=11, response-lost=12, is-skipped=15, and with --give-up-after 5s ' +
-      'result-unreadable=13, not-watchable=14',
+      'result-unreadable=13, not-watchable=14; any other name is 6',
     automations: {
       completes: short,
       fails: { ...short, finalStatus: 'FAILED' },

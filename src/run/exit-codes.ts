@@ -31,7 +31,7 @@ export const exitTable = [
   { code: 70,  name: 'internal_error',      repeat: own,   meaning: 'a bug in runctl' },
   { code: 74,  name: 'io_error',            repeat: own,   meaning: "output can't be written, or the journal can't be read" },
   { code: 124, name: 'timeout',             repeat: own,   meaning: '--timeout expired; the run continues' },
-  { code: 130, name: 'interrupted',         repeat: own,   meaning: 'Ctrl-C (SIGHUP: 129, SIGTERM: 143); a run continues' },
+  { code: 130, name: 'interrupted',         repeat: own,   meaning: 'Ctrl-C (SIGHUP: 129, SIGTERM: 143); a run may continue' },
   { code: 141, name: 'pipe_closed',         repeat: own,   meaning: 'the reader of the output left; the run continues' },
 ] as const satisfies readonly ExitRow[];
 

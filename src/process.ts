@@ -33,13 +33,15 @@ export async function runProcess(): Promise<void> {
   const exitCode = await command.catch(endByBug);
   process.stderr.write('', () => {
     const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
-    if (interrupt.signal.aborted && name) endBySignal(name);
+    if (name) endBySignal(name);
     else process.exit(exitCode);
   });
 }
 
 function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {
   const { env, stdout, stderr } = process;
+  // FORCE_COLOR wins. With both, Node prints a warning of its own.
+  if (env.FORCE_COLOR !== undefined) delete env.NO_COLOR;
   const isPlain = argv.includes('--no-color');
   // Asked each time, because Ctrl-Z and `bg` put it into the background.
   const canShow = () => !env.CI && isInForeground();
@@ -108,8 +110,10 @@ function createSink(
     failure ??= error;
   });
   const isTTY = () => stream.isTTY === true && canShow();
-  const isForced = env.FORCE_COLOR !== undefined && !/^(0|false)$/.test(env.FORCE_COLOR);
-  const isColorful = isForced || (isTTY() && !env.NO_COLOR && env.TERM !== 'dumb');
+  const isColorful =
+    env.FORCE_COLOR === undefined
+      ? isTTY() && !env.NO_COLOR && env.TERM !== 'dumb'
+      : !/^(0|false)$/.test(env.FORCE_COLOR);
   return {
     write(text) {
       if (!failure) stream.write(filter(text));

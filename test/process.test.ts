@@ -262,6 +262,13 @@ describe.concurrent('a signal', () => {
     expect(ended).toMatchObject({ exitCode: 143, signal: null });
   });
 
+  test('Ctrl-C in a question ends by SIGINT', async ({ expect }) => {
+    const terminal = openTerminal([...runctl, 'config'], (await serve()).env);
+    await terminal.sees(/base URL/);
+    terminal.type('\u0003');
+    expect(await terminal.exit).toMatchObject({ signal: 2 });
+  });
+
   test('one Ctrl-C ends the loop of a shell, and leaves a message alone', async ({ expect }) => {
     const { env, runs } = await serve();
     const loop = 'while true; do "$@"; sleep 0.1; done';
@@ -282,6 +289,8 @@ describe.concurrent('colors', () => {
     [{ CI: 'true' }, '', false],
     [{}, '--no-color', false],
     [{ FORCE_COLOR: '1' }, '--no-color', false],
+    [{ FORCE_COLOR: '0' }, '', false],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, '', true],
   ] as const)('on a terminal with %j and %j: %j', async ([more, flag, expected], { expect }) => {
     const { env } = await serve();
     await run(trigger, env);
@@ -289,6 +298,7 @@ describe.concurrent('colors', () => {
     const terminal = openTerminal(list, { ...env, ...more });
     await terminal.exit;
     expect(await terminal.text()).toMatch(/nightly\s+RUNNING/);
+    expect(terminal.written()).not.toContain('Warning');
     expect(terminal.written().includes('\u001B[36m')).toBe(expected); // cyan
   });
 

@@ -177,6 +177,7 @@ describe('a response', () => {
     [{ fault: { faultstring: 'no', detail: { errorcode: 'x.Bad' } } }, { code: 'x.Bad', message: 'no' }],
     [{ type: 'about:blank', title: 'badName', detail: 'no' }, { code: 'badName', message: 'no' }],
     ['upstream\n said no', { message: 'upstream said no' }],
+    ['<fault><code>x</code><string>It is bad</string></fault>', { message: 'x It is bad' }],
     ['<title>Oh no</title><p>text', { message: 'Oh no' }],
     [{ message: `${'x '.repeat(200)}` }, { message: `${'x '.repeat(149)}x…` }],
     [{ message: '400 Bad Request' }, {}],
@@ -189,6 +190,25 @@ describe('a response', () => {
     const reason = message ?? 'the service refused the request';
     const answer = await service.trigger(trigger, timeoutMs);
     expect(answer).toEqual(failed({ kind: 'rejected', code, reason }));
+  });
+
+  test.each([
+    [200, { success: false, message: 'It is archived' }, /no executionId: It is archived$/],
+    [429, { message: 'The daily quota is reached' }, /^The daily quota is reached$/],
+    [409, { message: 'A deployment is in progress' }, /^A deployment is in progress$/],
+  ])('of %i has the words of the service as its reason', async (status, body, reason) => {
+    const { service } = await given({ status, body });
+    const answer = await service.trigger(trigger, timeoutMs);
+    expect(answer).toEqual(failed({ reason: expect.stringMatching(reason) }));
+  });
+
+  test.each([
+    ['61', running, false],
+    ['60', running, true],
+    ['61', { ...running, status: 'COMPLETED', completedAt: '2026-11-21T12:00:00Z' }, true],
+  ])('of Age %s, as of a cache, counts only if it is final', async (age, body, ok) => {
+    const { service } = await given({ ...good, body, headers: { age } });
+    expect(await service.status(run, timeoutMs)).toMatchObject({ ok });
   });
 
   test.each<[string | string[], number | undefined]>([

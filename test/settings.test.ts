@@ -224,6 +224,15 @@ test('config set and unset write the profile in force, for the user alone', asyn
   expect(stored()).toEqual({ profiles: { default: ofEu, us: {} } });
 });
 
+test.each([
+  ['', /, but RUNCTL_PROJECT wins$/m],
+  ['--profile default', /config\.json$/m],
+])('config set %s says if the environment wins', async (flags, said) => {
+  const { runctl } = await given();
+  const { stderr } = await runctl(`config set project ${executionId} ${flags}`);
+  expect(stderr).toMatch(said);
+});
+
 test('config list shows each setting with its source, and the end of the API key', async () => {
   const { runctl, folder } = await given({
     config: inProfile(eu),

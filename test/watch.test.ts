@@ -52,7 +52,9 @@ test('trigger --watch starts a run, polls it until it has finished, and reads it
   const paths = requests.map(({ method, path }) => `${method} ${path.split('nightly/')[1]}`);
   const poll = `GET executions/${executionId}`;
   expect(paths).toEqual(['POST trigger', poll, poll, `${poll}/result`]);
-  for (const { headers } of requests.slice(1)) expect(headers['cache-control']).toBe('no-cache');
+  for (const { headers } of requests.slice(1)) {
+    expect(headers).toMatchObject({ 'cache-control': 'no-cache', 'accept-encoding': 'identity' });
+  }
   expect(journal()).toMatchObject([
     { type: 'sent', name: 'nightly' },
     { type: 'accepted', executionId },

@@ -6,7 +6,13 @@ import { interruption, maskApiKey } from '../settings/api-key.ts';
 import { type Profile, profileIn, writeConfigFile } from '../settings/config-file.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveSettings, type Setting, type Settings } from '../settings/settings.ts';
-import { checkSetting, configKeys, type SettingName, settingTable } from '../settings/table.ts';
+import {
+  checkSetting,
+  configKeys,
+  type ProfileKey,
+  type SettingName,
+  settingTable,
+} from '../settings/table.ts';
 import { cleanLine } from '../text/clean.ts';
 import { hintFor } from '../text/near-word.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -143,7 +149,7 @@ async function currentSetting(
 async function store(
   changes: Profile,
   { configFile, profile }: Settings,
-  { emit }: Context,
+  { emit, env, flags }: Context,
 ): Promise<CommandResult> {
   const { value: name } = profile;
   const { apiKey, apiKeyCommand, ...others } = profileIn(configFile, name);
@@ -153,7 +159,10 @@ async function store(
   const profiles = { ...configFile.profiles, [name]: { ...kept, ...changes } };
   await writeConfigFile({ ...configFile, profiles });
   const keys = Object.keys(changes);
-  const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}`;
+  const variables = keys.flatMap((key) => [...settingTable[key as ProfileKey].env]);
+  const winners = flags.profile === undefined ? variables.filter((each) => env[each]) : [];
+  const but = winners.length > 0 ? `, but ${winners.join(', ')} wins` : '';
+  const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}${but}`;
   emit({ type: 'note', text });
   return done({ profile: name, stored: keys });
 }

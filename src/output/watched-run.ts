@@ -69,7 +69,7 @@ export function progressText(run: WatchedRun, style: Style, { clock }: ProgressC
   const parts = [state ? stateText(state, style) : start];
   if (silence) {
     const { failure, sinceMs } = silence;
-    const why = httpFact(failure) || failure.reason;
+    const why = (failure.httpStatus ?? 0) < 400 ? failure.reason : httpFact(failure);
     const silent = formatDuration(clock.elapsedMs() - sinceMs);
     parts.push(`no response for ${silent} (${why}), still trying`);
   }

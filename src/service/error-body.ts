@@ -35,7 +35,8 @@ export function readErrorBody(
     // Scrubbed before it is cut, because half a secret isn't recognized.
     const page = scrub(text).slice(0, maxPageLength);
     const isHtml = /\bhtml\b/i.test(`${headers['content-type']}`) || htmlTag.test(page);
-    const words = isHtml ? (/<title[^>]*>([^<]*)/i.exec(page)?.[1] ?? '') : page;
+    const ofMarkup = page.startsWith('<') ? page.replace(/<[^<>]*>/g, ' ') : page;
+    const words = isHtml ? (/<title[^>]*>([^<]*)/i.exec(page)?.[1] ?? '') : ofMarkup;
     return { isJson: false, isHtml, isRunAlreadyActive, message: firstMessage([words], phrase) };
   }
   const found = textsIn(document, scrub);

@@ -154,10 +154,10 @@ function lostFailure(
   { name, code = '', message }: NodeJS.ErrnoException,
   { httpStatus }: Progress,
 ): Failure {
-  if (name === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return failureOf('invalid_response', {
-      reason: `the response isn't HTTP (${code || message})`,
-    });
+  // undici refuses an interim 100, and takes two Content-Lengths for one long number.
+  const isUnread = /PARSER|OVERFLOW|MISMATCH|bad response/i.test(`${name} ${code} ${message}`);
+  if (isUnread) {
+    return failureOf('invalid_response', { reason: `the response can't be read (${message})` });
   }
   const where = httpStatus ? 'in the middle of' : 'before';
   // A server that speaks TLS 1.3 refuses a client's certificate only after the handshake.

@@ -50,7 +50,7 @@ const notFoundCode = /not[_-]?found/i;
 
 /** Where the service's words are said, too, or alone. Elsewhere its code says it all. */
 const wordsAfter: readonly FailureKind[] = ['unauthorized', 'server_error', 'no_response'];
-const wordsAlone: readonly FailureKind[] = ['not_found', 'rejected'];
+const wordsAlone: readonly FailureKind[] = ['not_found', 'rejected', 'in_progress', 'rate_limited'];
 
 /** What a response means. */
 export function answerOf<T extends object>(response: HttpResponse, reading: Reading<T>): Answer<T> {
@@ -82,7 +82,14 @@ function readSuccess<T>(
     return body.isHtml ? reasonOfPage(body) : "the response isn't a JSON object";
   }
   if (response.status !== 200 && !isTrigger) return "the response isn't a 200";
-  return read(document, retryAfterMs);
+  // A cache that ignores `no-cache` would say RUNNING for ever. What is final stays true.
+  const age = Number(response.headers.age?.[0]);
+  if (!isTrigger && age > 60 && !document.completedAt) return `it comes from a cache, ${age}s old`;
+  const value = read(document, retryAfterMs);
+  if (typeof value !== 'string' || document.automationName) return value;
+  // What isn't a run may be an error that came with a 200.
+  const { message } = readErrorBody(response, scrub);
+  return message ? `${value}: ${message}` : value;
 }
 
 function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>): Failure {

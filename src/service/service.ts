@@ -171,6 +171,8 @@ const headersOf = (trigger: Call<unknown>['trigger'], apiKey: string) => ({
   'x-api-key': apiKey,
   accept: 'application/json',
   'cache-control': 'no-cache',
+  // Without it every coding is acceptable (RFC 9110 §12.5.3).
+  'accept-encoding': 'identity',
   ...(trigger && { 'content-type': 'application/json' }),
   ...(trigger?.idempotencyKey && { 'idempotency-key': trigger.idempotencyKey }),
 });

@@ -12,6 +12,7 @@ import type { CommonFlags, Context } from './context.ts';
 import { scenarios } from './emulator/scenarios.ts';
 import { Problem } from './run/report.ts';
 import { finalStatuses } from './run/run.ts';
+import { dayMs } from './run/time.ts';
 import { parseDuration } from './text/duration.ts';
 import { hintFor } from './text/near-word.ts';
 
@@ -65,7 +66,8 @@ Without an account: runctl emulator -- runctl trigger nightly --watch`,
   const act: Act = (command, action) => {
     command.action((...words: unknown[]) => {
       const args = words.slice(0, command.registeredArguments.length);
-      const typed = command.optsWithGlobals();
+      // The last one counts, where commander's optsWithGlobals takes the first.
+      const typed = { ...program.opts(), ...command.parent?.opts(), ...command.opts() };
       return execute(nameOf(command), typed, (context) =>
         action(args as never, flagsOf(typed, context), context),
       );
@@ -469,7 +471,12 @@ function parseSince(text: string): (nowMs: number) => number {
   const ms = parseDuration(text, { isUnlimited: true });
   if (ms !== undefined) return (nowMs) => nowMs - ms;
   const [, hours, minutes] = /^(\d|[01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  if (hours) return (nowMs) => new Date(nowMs).setHours(Number(hours), Number(minutes), 0, 0);
+  if (hours) {
+    return (nowMs) => {
+      const todayMs = new Date(nowMs).setHours(Number(hours), Number(minutes), 0, 0);
+      return todayMs > nowMs ? todayMs - dayMs : todayMs;
+    };
+  }
   const [, day] = /^\d{4}-\d{2}-(\d{2})([T ]\d{2}:\d{2}(:\d{2})?)?$/.exec(text) ?? [];
   const date = new Date(text.length === 10 ? `${text}T00:00` : text);
   // 30 February would be 2 March.

@@ -105,6 +105,7 @@ test.each([
   ['--since 2026-11-29', 10],
   ["--since '2026-11-29 03:00'", 7],
   ['--since 06:00', 4],
+  ['--since 11:00', 22],
   ['--latest', 20],
   ['--latest --since 2h', 2],
 ])('`list %s` shows the newest %i of 22, and asks for each once', async (flags, count) => {
@@ -365,6 +366,13 @@ describe('the journal', () => {
 
     expect([exitCode, stdout.includes(executionId)]).toEqual([0, true]);
     expect(stderr).toContain('started no run');
+  });
+
+  test('has the last run of a name, though another was watched since', async () => {
+    const { runctl } = await givenLongJournal([accepted]);
+    await runctl(`watch ${projectId}/nightly/${otherId}`);
+
+    expect((await runctl('status nightly')).stdout).toContain(executionId);
   });
 
   test.each(['list --since 1d', 'list -n 1', 'watch --all', 'recover', 'trigger nightly'])(

@@ -331,6 +331,8 @@ test('common flags stand before or after the command', async () => {
   expect(before.document).toMatchObject({ executionId, status: 'COMPLETED' });
   expect(after.stdout).toBe(before.stdout);
   expect(before.stderr).toContain('/v0/automation/');
+  const last = await runctl(`--field status status ${fullPath} --field executionId`);
+  expect(last.stdout).toBe(`${executionId}\n`);
   expect(await runctl(`--field status status ${fullPath}`)).toMatchObject({
     stdout: 'COMPLETED\n',
   });

@@ -428,6 +428,8 @@ describe('the result', () => {
     expect(document.runctl.warnings).toEqual([expect.stringContaining(ofResult)]);
     expect(stderr).toContain('warning');
     expect(journal().at(-1)).toMatchObject({ status: decides, isFinal: true });
+    await runctl(`status ${fullPath}`);
+    expect((await runctl('list --json')).document.status).toBe(decides);
   });
 
   test.each([

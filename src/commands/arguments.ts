@@ -97,7 +97,9 @@ function entriesNamed(text: string, journal: Journal, settings: Settings) {
   if (!isPath && !settings.project && idPrefix.test(text)) return undefined;
   const automation = parseAutomation(text, settings);
   const recent = journal.recent().filter((entry) => isSameAutomation(entry.automation, automation));
-  const entries = recent.some(hasExecution) ? recent : entriesOf(automation, journal);
+  // A run that was triggered here counts before one that was only watched, however old it is.
+  const hasTriggered = recent.some((entry) => hasExecution(entry) && entry.trigger);
+  const entries = hasTriggered ? recent : entriesOf(automation, journal);
   return entries.length === 0 && !isPath ? undefined : entries;
 }
 

@@ -102,7 +102,8 @@ function entryRow(entry: JournalEntry, nowMs: number): RunOrTriggerReport {
   if (trigger && isUnknown(entry)) return { ...unknownReport(trigger), ...facts };
   if (executionId === undefined) return { kind: 'not_started', ...facts, failure: notStarted };
   const status = recordedStatus(entry);
-  const statusAgeMs = status.isFinal ? undefined : nowMs - (entry.status?.atMs ?? atMs);
+  const ageMs = Math.max(0, nowMs - (entry.status?.atMs ?? atMs)); // clocks are set back, too
+  const statusAgeMs = status.isFinal ? undefined : ageMs;
   const { reason } = entry.status ?? {};
   return { kind: 'run', ...facts, executionId, status, statusAgeMs, reason };
 }

@@ -122,9 +122,10 @@ function addSent(draft: Draft, record: SentRecord, place: number): void {
 
 const isOpen = ({ isRefused }: Draft['sents'][number]) => !isRefused;
 
-/** Once final, always final. */
+/** Once final, always final, and of two final ones the one that isn't COMPLETED decides. */
 function addStatus(draft: Draft, record: StatusRecord): void {
-  if (draft.status?.isFinal && !record.isFinal) return;
+  const isDecided = !record.isFinal || record.status === 'COMPLETED';
+  if (draft.status?.isFinal && isDecided) return;
   const { reason } = draft.status ?? {};
   draft.status = record.reason || !reason ? record : { ...record, reason };
 }

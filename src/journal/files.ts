@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -74,8 +75,11 @@ const append = (path: string, line: string, isDurable: boolean) =>
 
 /** Throws the errors of node:fs if nothing can be written. */
 export function checkWritable(folder: string): void {
-  // On a full disk, less than a block may still fit into the last one of a file.
-  appendLine(folder, ' '.repeat(4096), true);
+  makeFolder(folder);
+  const path = join(folder, 'check');
+  // On a full disk, a file that is empty can still be written.
+  writeFileSync(path, ' ', { mode: 0o600, flush: true });
+  rmSync(path);
 }
 
 /** On Node 20, a recursive mkdirSync below /proc never returns. */

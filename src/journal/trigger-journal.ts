@@ -65,7 +65,8 @@ export function createTriggerJournal(options: TriggerJournalOptions): TriggerJou
       const last = lastStatus(executionId);
       const hasNewReason = reason !== undefined && reason !== last?.reason;
       const isSame = last?.status === status && last.isFinal === isFinal;
-      if (isSame && !hasNewReason) return;
+      const isDecided = last?.isFinal && status === 'COMPLETED';
+      if ((isSame || isDecided) && !hasNewReason) return;
       lastStatuses.set(executionId, { status, isFinal, reason });
       const { startedAtMs, completedAtMs, creditsCharged } = facts;
       const times = { startedAtMs, completedAtMs, creditsCharged };

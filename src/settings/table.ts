@@ -11,7 +11,7 @@ export interface SettingRow {
   flag?: string;
   env: readonly string[];
   default?: string;
-  /** For help and the README: lower case, without a full stop. */
+  /** For help and the reference: lower case, without a full stop. */
   description: string;
   /** What a value must be. */
   allowed: string;
@@ -20,8 +20,8 @@ export interface SettingRow {
 }
 
 /**
- * Every setting, by its key in the config file. Help, the README, messages and `config list` are
- * made from this table.
+ * Every setting, by its key in the config file. Help, messages and `config list` are made from this
+ * table, and a test holds the reference to it.
  */
 export const settingTable = {
   apiKey: {

@@ -9,6 +9,8 @@ export default defineConfig({
     env: { TZ: 'UTC' },
     // A test that checks nothing fails.
     expect: { requireAssertions: true },
+    // Otherwise one core is left idle, half of two.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

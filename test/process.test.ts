@@ -20,7 +20,7 @@ const fast = 1e7; // a run of an hour is over at once
 const root = join(import.meta.dirname, '..');
 const trigger = [...runctl, 'trigger', 'nightly'];
 const follow = [...trigger, '--watch', '--interval', '1s'];
-const withPreload = (path: string) => ({ NODE_OPTIONS: `--require ${path}` });
+const withPreload = (path: string) => ({ NODE_OPTIONS: `--require "${path}"` });
 const isLinux = process.platform === 'linux';
 const hasNamespaces = spawnSync('unshare', ['-rm', '--pid', '--fork', 'true']).status === 0;
 
@@ -105,9 +105,9 @@ describe.concurrent('a terminal', () => {
     ['', /^\S nightly RUNNING/m],
   ] as const)('a command in the background draws nothing (%j)', async ([end, seen], { expect }) => {
     const { env, finishRuns } = await serve();
-    const shellEnv = { ...env, PS1: '> ', FOLLOW: follow.join(' ') };
-    const shell = openTerminal(['bash', '--norc', '--noprofile', '-i'], shellEnv);
-    shell.type(`$FOLLOW ${end}\r`);
+    const bash = ['bash', '--norc', '--noprofile', '-is', ...follow];
+    const shell = openTerminal(bash, { ...env, PS1: '> ' });
+    shell.type(`"$@" ${end}\r`);
     await shell.sees(seen);
     if (end === '') {
       shell.type('\u001A'); // Ctrl-Z

@@ -356,7 +356,7 @@ describe('a request', () => {
     const { service } = await given((response) => {
       response.writeHead(200);
       const mebibyte = Buffer.alloc(2 ** 20);
-      const write = (): unknown => response.write(mebibyte, write);
+      const write = (error?: unknown): unknown => error ?? response.write(mebibyte, write);
       write();
     });
     const reason = 'the response is longer than 256 MiB';

@@ -16,6 +16,7 @@ const scripts: Record<Shell, string> = {
 _runctl() {
   local line
   COMPREPLY=()
+  compopt +o default 2>/dev/null
   while IFS= read -r line; do
     if [[ $line == :files ]]; then
       compopt -o default 2>/dev/null
@@ -24,7 +25,7 @@ _runctl() {
     fi
   done < <(runctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
 }
-complete -F _runctl runctl`,
+complete -o default -F _runctl runctl`,
   zsh: `#compdef runctl
 # runctl completion for zsh: put this line into ~/.zshrc, after autoload -U compinit; compinit
 #   source <(runctl completion zsh)

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Automation, Run } from '../run/run.ts';
-import { settingTable } from '../settings/table.ts';
+import { type SettingRow, settingTable } from '../settings/table.ts';
 import { shellWord } from '../text/shell-word.ts';
 
 /** Writes commands to type, which mean the same service and the same run as this command. */
@@ -13,12 +13,12 @@ export interface CommandLine {
   run(run: Run): string;
 }
 
-const repeatedFlags = [
-  { flag: '--profile', name: 'profile' },
-  { flag: '--base-url', name: 'baseUrl' },
-  { flag: '--project', name: 'project' },
-  { flag: '--api-key-file', name: 'apiKeyFile' },
-] as const;
+/** The flags of settings. `name`: in `CommonFlags`. */
+const repeatedFlags = Object.entries<SettingRow>(settingTable).flatMap(([key, row]) => {
+  const [flag] = /--[\w-]+/.exec(row.flag ?? '') ?? [];
+  const name = key === 'apiKey' ? 'apiKeyFile' : (key as 'profile' | 'baseUrl' | 'project');
+  return flag ? [{ flag, name } as const] : [];
+});
 
 /** Never the API key, and no variable that isn't a setting, as it may hold another secret. */
 const repeatedVariables = Object.values(settingTable)

@@ -25,17 +25,27 @@ export async function runProcess(): Promise<void> {
   };
   process.on('uncaughtException', endByBug);
   // The event loop has run empty. Node would exit with 0, which means that the run COMPLETED.
-  process.once('beforeExit', () => endByBug('nothing is left to wait for'));
+  // After Ctrl-D in a question, which leaves stdin paused, it is no bug.
+  process.on('beforeExit', () => {
+    const isBug = interrupt.signal.aborted || !process.stdin.isPaused();
+    if (isBug) endByBug('nothing is left to wait for');
+    interrupt.abort('SIGINT');
+  });
+  // Node would open a debugger, to which every user of the machine may connect.
+  process.on('SIGUSR1', () => {});
 
   const argv = process.argv.slice(2);
   const command =
     argv[0] === '__complete' ? complete(argv.slice(1)) : run(argv, secrets, interrupt);
   const exitCode = await command.catch(endByBug);
-  process.stderr.write('', () => {
+  const end = () => {
     const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
-    if (name) endBySignal(name);
+    const signal = interrupt.signal.reason ?? name; // in a question, Ctrl-C is a key
+    if (signal) endBySignal(signal);
     else process.exit(exitCode);
-  });
+  };
+  // A turn of the event loop, so that a signal is heard that came meanwhile.
+  process.stderr.write('', () => setTimeout(end));
 }
 
 function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {
@@ -66,7 +76,8 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
     secrets,
     terminalStyle: {
       hasUnicode: hasUnicode(env),
-      canRedraw: env.TERM !== 'dumb' && !env.ACCESSIBLE,
+      // Without a width (`script` in cron), ora would clear lines without end.
+      canRedraw: env.TERM !== 'dumb' && !env.ACCESSIBLE && stderr.columns !== 0,
     },
   });
 }

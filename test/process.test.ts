@@ -60,6 +60,15 @@ describe.concurrent('a terminal', () => {
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ .* COMPLETED .*){5}$/);
   });
 
+  test.skipIf(!isLinux)('without columns gets lines', async ({ expect }) => {
+    const { env } = await serve({}, fast);
+    const command = follow.map((word) => `'${word}'`).join(' ');
+    // Without a terminal of its own, it makes one of 0 columns.
+    const ended = await run(['script', '-qec', command, '/dev/null'], env);
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stdout).toMatch(/nightly started,[^]*COMPLETED/);
+  });
+
   test('config tries the API key that is typed, whatever the environment has', async ({
     expect,
   }) => {
@@ -262,11 +271,25 @@ describe.concurrent('a signal', () => {
     expect(ended).toMatchObject({ exitCode: 143, signal: null });
   });
 
-  test('Ctrl-C in a question ends by SIGINT', async ({ expect }) => {
+  test.for([
+    ['C', '\u0003'],
+    ['D', '\u0004'],
+  ] as const)('Ctrl-%s in a question ends by SIGINT', async ([, key], { expect }) => {
     const terminal = openTerminal([...runctl, 'config'], (await serve()).env);
     await terminal.sees(/base URL/);
-    terminal.type('\u0003');
+    terminal.type(key);
     expect(await terminal.exit).toMatchObject({ signal: 2 });
+    expect(await terminal.text()).toMatch(/nothing was stored$/);
+  });
+
+  test('SIGUSR1 opens no debugger', async ({ expect }) => {
+    const { env, finishRuns } = await serve();
+    const ended = await run(follow, env, (child) => {
+      child.kill('SIGUSR1');
+      setTimeout(finishRuns, 500);
+    });
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr).not.toContain('Debugger');
   });
 
   test('one Ctrl-C ends the loop of a shell, and leaves a message alone', async ({ expect }) => {

@@ -126,7 +126,7 @@ function newestRun(
   if (executionId === undefined) {
     const argument = text.startsWith('@') ? `${automation.projectId}/${automation.name}` : text;
     throw new Problem(
-      `the last trigger of ${automation.name} may have started a run, but its response was lost`,
+      `the last trigger of ${automation.name} may have started a run, but no response named it`,
       { exit: 'outcome_unknown', command: `runctl recover ${shellWord(argument)}` },
     );
   }

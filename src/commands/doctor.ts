@@ -95,6 +95,8 @@ const adviceOf: Partial<Record<FailureKind, string>> = {
   proxy: 'check HTTPS_PROXY',
   redirected: 'check the base URL',
   invalid_response: 'check the base URL',
+  not_found: 'check the base URL',
+  rejected: 'check the base URL',
 };
 
 /** Clocks that differ by more make times and ages misleading. */

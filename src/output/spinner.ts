@@ -35,7 +35,7 @@ export function createSpinner(runs: WatchedRun[], context: ProgressContext): Pro
     });
     const update = () => {
       // In the background the terminal belongs to the shell.
-      spinner.isEnabled = stderr.isTTY;
+      spinner.isEnabled = stderr.isTTY && terminal.columns > 0;
       spinner.text = boardText(runs, style, context);
     };
     // Before ora's own timer, so that it draws what is true.

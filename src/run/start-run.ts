@@ -206,5 +206,5 @@ const notStartedReport = (trigger: Trigger, why: Failure): NotStartedReport => (
 /** Without a failure if only the journal tells of the trigger. */
 export const unknownReport = (
   trigger: Trigger,
-  why = failureOf('no_response', { reason: 'its response was lost' }),
+  why = failureOf('no_response', { reason: 'no response named its run' }),
 ): UnknownReport => ({ kind: 'unknown', ...about(trigger, 'unknown'), failure: why });

@@ -115,14 +115,14 @@ export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean
   failure.kind !== 'unauthorized' &&
   parseJson(text) !== undefined;
 
-/** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
 const yearMs = 365 * 86_400_000;
 
+/** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const sentMs = serviceTimeMs(headers) ?? nowMs;
   const waits = (headers['retry-after'] ?? []).flatMap((text) => {
     const value = text.trim();
-    if (/^\d+$/.test(value)) return Number(value) * 1000;
+    if (/^\d+( *, *\d+)*$/.test(value)) return value.split(',').map((each) => Number(each) * 1000);
     const untilMs = parseHttpDate(value);
     return untilMs === undefined ? [] : Math.max(0, untilMs - sentMs);
   });

@@ -9,10 +9,10 @@ import type { StatusFlags } from './commands/status.ts';
 import type { TriggerFlags } from './commands/trigger.ts';
 import type { WatchFlags } from './commands/watch.ts';
 import type { CommonFlags, Context } from './context.ts';
+import { Problem } from './core/report.ts';
+import { finalStatuses } from './core/run.ts';
+import { dayMs } from './core/time.ts';
 import { scenarios } from './emulator/scenarios.ts';
-import { Problem } from './run/report.ts';
-import { finalStatuses } from './run/run.ts';
-import { dayMs } from './run/time.ts';
 import { parseDuration } from './text/duration.ts';
 import { hintFor } from './text/near-word.ts';
 
@@ -39,7 +39,7 @@ const flagsOf = (typed: OptionValues, { clock }: Context): Flags => ({
   intervalMs: typed.interval,
   giveUpAfterMs: typed.giveUpAfter,
   statuses: typed.status,
-  sinceMs: typed.since?.(clock.nowMs()),
+  sinceAtMs: typed.since?.(clock.nowMs()),
 });
 
 /** The action of a command gets its arguments, its flags and the context. */

@@ -1,4 +1,4 @@
-import type { Clock, RunEvent } from './run/ports.ts';
+import type { Clock, RunEvent } from './core/ports.ts';
 import type { Secrets } from './text/secrets.ts';
 
 /** stdout or stderr, as a command sees it. */

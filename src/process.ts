@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Shell } from './commands/completion.ts';
 import type { Sink } from './context.ts';
-import { exitCodeOf, type SignalName, signalExitCodes } from './run/exit-codes.ts';
-import type { Clock } from './run/ports.ts';
-import { Problem } from './run/report.ts';
+import { exitCodeOf, type SignalName, signalExitCodes } from './core/exit-codes.ts';
+import type { Clock } from './core/ports.ts';
+import { Problem } from './core/report.ts';
 import { runCli } from './run-cli.ts';
 import { createSecrets, type Secrets } from './text/secrets.ts';
 

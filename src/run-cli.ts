@@ -2,11 +2,11 @@ import { type Command, CommanderError } from 'commander';
 import { createProgram } from './cli.ts';
 import type { CommandResult } from './commands/command.ts';
 import type { CommonFlags, Context } from './context.ts';
+import { exitCodeOf, exitNameOfSeveral } from './core/exit-codes.ts';
+import { exitNameOf, Problem, type Report } from './core/report.ts';
 import { problemReport } from './output/message.ts';
 import { print } from './output/print.ts';
 import { createProgress } from './output/progress.ts';
-import { exitCodeOf, exitNameOfSeveral } from './run/exit-codes.ts';
-import { exitNameOf, Problem, type Report } from './run/report.ts';
 import { cleanLine } from './text/clean.ts';
 
 /** The world before a command line was read. */

@@ -1,12 +1,8 @@
 // What is printed of finished commands, and while they work: reports and events in, texts out.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../src/context.ts';
-import { type Output, print } from '../src/output/print.ts';
-import { createProgress } from '../src/output/progress.ts';
-import { logTime, plainStyle, widthOf } from '../src/output/style.ts';
-import { table } from '../src/output/table.ts';
-import { type FailureKind, failureOf } from '../src/run/failure.ts';
-import type { RunEvent } from '../src/run/ports.ts';
+import { type FailureKind, failureOf } from '../src/core/failure.ts';
+import type { RunEvent } from '../src/core/ports.ts';
 import type {
   NotStartedReport,
   Report,
@@ -14,8 +10,12 @@ import type {
   StoppedReport,
   UnknownReport,
   UnreadableReport,
-} from '../src/run/report.ts';
-import type { RunResult, RunStatus } from '../src/run/run.ts';
+} from '../src/core/report.ts';
+import type { RunResult, RunStatus } from '../src/core/run.ts';
+import { type Output, print } from '../src/output/print.ts';
+import { createProgress } from '../src/output/progress.ts';
+import { logTime, plainStyle, widthOf } from '../src/output/style.ts';
+import { table } from '../src/output/table.ts';
 
 const projectId = '00000000-0000-4000-8000-000000000001';
 const otherProjectId = '00000000-0000-4000-8000-000000000002';

@@ -66,7 +66,7 @@ describe.concurrent('a terminal', () => {
     // Without a terminal of its own, it makes one of 0 columns.
     const ended = await run(['script', '-qec', command, '/dev/null'], env);
     expect(ended.exitCode).toBe(0);
-    expect(ended.stdout).toMatch(/nightly started,[^]*COMPLETED/);
+    expect(ended.stdout).toMatch(/nightly started,.*COMPLETED/s);
   });
 
   test('config tries the API key that is typed, whatever the environment has', async ({

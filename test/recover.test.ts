@@ -120,7 +120,10 @@ describe('a trigger that stays unknown', () => {
         exitCode: 12,
         next: expect.stringMatching(/ runctl recover nightly$/),
         trigger: { started: 'unknown', idempotencyKey: key },
-        error: { httpStatus: 402, message: expect.stringMatching(/no response named its run.*credit/) },
+        error: {
+          httpStatus: 402,
+          message: expect.stringMatching(/no response named its run.*credit/),
+        },
       },
     });
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { dayMs } from '../src/run/time.ts';
+import { dayMs } from '../src/core/time.ts';
 import { clean, cleanJson, cleanLine, withoutRunnerCommands } from '../src/text/clean.ts';
 import { formatDuration, parseDuration } from '../src/text/duration.ts';
 import { nearWord } from '../src/text/near-word.ts';

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Problem } from '../src/run/report.ts';
+import { Problem } from '../src/core/report.ts';
 import { proxyFor } from '../src/service/proxy.ts';
 import { clientOf, executionId, shortMs, timeoutMs, trigger } from './service-client.ts';
 

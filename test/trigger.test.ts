@@ -646,7 +646,7 @@ describe('the command to type', () => {
     ['nightly -w --idempotency-key k1', `nightly ${wait} --watch --idempotency-key k1`],
     [
       `nightly -p ${otherId} --api-key-file - --profile eu`,
-      `nightly ${wait} --api-key-file - --project ${otherId} --profile eu`,
+      `nightly ${wait} --profile eu --project ${otherId} --api-key-file -`,
     ],
   ])('repeats what was typed: %s', async (typed, next) => {
     const config = { profiles: { eu: {} } };

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
+import type { ExitName } from '../core/exit-codes.ts';
+import { type Failure, rowOf } from '../core/failure.ts';
+import { Problem, type Report } from '../core/report.ts';
+import type { JsonObject } from '../core/run.ts';
+import { isUuid } from '../core/run.ts';
 import { httpFact } from '../output/state.ts';
-import type { ExitName } from '../run/exit-codes.ts';
-import { type Failure, rowOf } from '../run/failure.ts';
-import { Problem, type Report } from '../run/report.ts';
-import type { JsonObject } from '../run/run.ts';
-import { isUuid } from '../run/run.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { cleanLine } from '../text/clean.ts';
 import { type CommandResult, done } from './command.ts';

@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
+import { Problem } from '../core/report.ts';
+import { type Automation, isSameAutomation, isUuid, type Run } from '../core/run.ts';
 import { isUnreported, type JournalEntry } from '../journal/entries.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
-import { Problem } from '../run/report.ts';
-import { type Automation, isSameAutomation, isUuid, type Run } from '../run/run.ts';
 import { findFolder, requireProject, type Settings } from '../settings/settings.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { Opened } from './open.ts';
+import { entriesOrNone } from './watch-one.ts';
 
 /** `<name>` in the project in force, or `<projectId>/<name>`. Throws a `Problem` for other words. */
 export function parseAutomation(text: string, settings: Settings): Automation {
@@ -80,13 +81,11 @@ export function findRun(
 
 const hasExecution = ({ executionId }: JournalEntry) => executionId !== undefined;
 
-function hasRun({ executionId }: Run, journal: Journal): boolean {
-  try {
-    return journal.search(executionId).some((entry) => entry.executionId === executionId);
-  } catch {
-    return false; // the journal isn't needed to name this run
-  }
-}
+/** The journal isn't needed to name this run. */
+const hasRun = ({ executionId }: Run, journal: Journal): boolean =>
+  entriesOrNone(() => journal.search(executionId)).some(
+    (entry) => entry.executionId === executionId,
+  );
 
 const idPrefix = /^[\da-f-]{4,36}$/i;
 

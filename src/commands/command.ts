@@ -1,5 +1,5 @@
+import type { JsonObject } from '../core/run.ts';
 import type { Output } from '../output/print.ts';
-import type { JsonObject } from '../run/run.ts';
 
 /** What a command returns. It prints nothing on stdout itself and sets no exit code. */
 export interface CommandResult extends Output {

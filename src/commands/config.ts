@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { type Failure, rowOf } from '../run/failure.ts';
-import { Problem } from '../run/report.ts';
-import type { JsonObject } from '../run/run.ts';
-import { interruption, maskApiKey } from '../settings/api-key.ts';
+import { type Failure, rowOf } from '../core/failure.ts';
+import { Problem } from '../core/report.ts';
+import type { JsonObject } from '../core/run.ts';
+import { maskApiKey, rejectedBySignal } from '../settings/api-key.ts';
 import { type Profile, profileIn, writeConfigFile } from '../settings/config-file.ts';
 import { askHidden, askLine } from '../settings/prompts.ts';
 import { resolveSettings, type Setting, type Settings } from '../settings/settings.ts';
@@ -175,7 +175,7 @@ async function newApiKey(value: string | undefined, context: Context): Promise<s
     );
   }
   if (context.canPrompt) return askHidden('API key', () => true, context);
-  return Promise.race([context.readStdin(), interruption(context.signal)]);
+  return Promise.race([context.readStdin(), rejectedBySignal(context.signal)]);
 }
 
 /** Enter keeps what is suggested. Only the project may be empty. */

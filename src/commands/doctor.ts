@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
+import type { ExitName } from '../core/exit-codes.ts';
+import { type FailureKind, rowOf } from '../core/failure.ts';
+import { type DoneReport, Problem } from '../core/report.ts';
 import { httpFact } from '../output/state.ts';
 import { loadStyle } from '../output/style.ts';
-import type { ExitName } from '../run/exit-codes.ts';
-import { type FailureKind, rowOf } from '../run/failure.ts';
-import { type DoneReport, Problem } from '../run/report.ts';
 import type { ServiceClient } from '../service/service.ts';
 import { maskApiKey } from '../settings/api-key.ts';
 import {

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
+import { exitCodeOf } from '../core/exit-codes.ts';
+import { Problem } from '../core/report.ts';
 import type { ScenarioName } from '../emulator/scenarios.ts';
 import { emulatorApiKey, startEmulator } from '../emulator/server.ts';
-import { exitCodeOf } from '../run/exit-codes.ts';
-import { Problem } from '../run/report.ts';
 import { cleanLine } from '../text/clean.ts';
 import type { CommandResult } from './command.ts';
 

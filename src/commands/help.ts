@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { exitTable } from '../run/exit-codes.ts';
-import { Problem } from '../run/report.ts';
+import { exitTable } from '../core/exit-codes.ts';
+import { Problem } from '../core/report.ts';
 import { type SettingRow, settingTable } from '../settings/table.ts';
 import { hintFor } from '../text/near-word.ts';
 import { type CommandResult, done } from './command.ts';

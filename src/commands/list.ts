@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
+import type { Ports } from '../core/ports.ts';
+import type { RunOrTriggerReport } from '../core/report.ts';
+import type { Automation, RunStatus } from '../core/run.ts';
+import { unknownReport } from '../core/start-run.ts';
+import { dayMs } from '../core/time.ts';
+import { readStatus } from '../core/watch-run.ts';
 import { isUnknown, type JournalEntry } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
 import { stateOf } from '../output/state.ts';
-import { failureOf } from '../run/failure.ts';
-import type { Ports } from '../run/ports.ts';
-import type { RunOrTriggerReport } from '../run/report.ts';
-import type { Automation, RunStatus } from '../run/run.ts';
-import { unknownReport } from '../run/start-run.ts';
-import { dayMs } from '../run/time.ts';
-import { readStatus } from '../run/watch-run.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
@@ -20,7 +20,7 @@ export interface ListFlags {
   /** The statuses to show, in capitals. */
   statuses?: readonly string[];
   /** In milliseconds since 1970. */
-  sinceMs?: number;
+  sinceAtMs?: number;
   latest?: boolean;
   offline?: boolean;
   giveUpAfterMs?: number;
@@ -34,8 +34,8 @@ export async function list(
   flags: ListFlags,
   context: Context,
 ): Promise<CommandResult> {
-  const { statuses, sinceMs, latest, offline, giveUpAfterMs = listPatienceMs } = flags;
-  const limit = flags.limit ?? (sinceMs === undefined ? 20 : Number.POSITIVE_INFINITY);
+  const { statuses, sinceAtMs, latest, offline, giveUpAfterMs = listPatienceMs } = flags;
+  const limit = flags.limit ?? (sinceAtMs === undefined ? 20 : Number.POSITIVE_INFINITY);
   const settings = resolveSettings(context);
   const journal = openJournal(context, settings);
   const automation = name === undefined ? undefined : parseAutomation(name, settings);
@@ -47,7 +47,7 @@ export async function list(
   const hasEnough = (all: readonly JournalEntry[]) =>
     (statuses ? all.filter((entry) => isWanted(entryRow(entry, nowMs))) : all).length >= limit;
   const entries = selectEntries(automation, flags, journal, hasEnough)
-    .filter(({ atMs }) => atMs >= (sinceMs ?? 0))
+    .filter(({ atMs }) => atMs >= (sinceAtMs ?? 0))
     .toReversed();
   if (entries.length === 0 && context.stderr.isTTY) {
     const next = hasSettings ? 'runctl trigger <automation> --watch' : 'runctl config';
@@ -62,20 +62,19 @@ export async function list(
     compared.map((row) => poll(row, giveUpAfterMs, { ports, journal, nowMs })),
   );
   // A run that couldn't be polled is shown, because it may be one that is asked for.
-  const hasFailed = (row: RunOrTriggerReport) => row.decidesExitCode ?? false;
-  const shown = polled.filter((row) => isWanted(row) || hasFailed(row));
+  const shown = polled.filter((row) => isWanted(row) || isUnpolled(row));
   return { reports: shown.slice(0, limit), show: 'rows' };
 }
 
 /** Oldest first. Throws a `Problem` if the journal doesn't know the automation. */
 function selectEntries(
   automation: Automation | undefined,
-  { sinceMs, latest }: ListFlags,
+  { sinceAtMs, latest }: ListFlags,
   journal: Journal,
   hasEnough: (entries: readonly JournalEntry[]) => boolean,
 ): JournalEntry[] {
   if (automation) return recordedEntries(automation, journal);
-  if (sinceMs !== undefined) return journal.recent(sinceMs);
+  if (sinceAtMs !== undefined) return journal.recent(sinceAtMs);
   if (latest) return journal.ofEachAutomation();
   return journal.recentUntil(hasEnough);
 }
@@ -92,6 +91,10 @@ function latestOf(entries: readonly JournalEntry[], nowMs: number): JournalEntry
   }
   return [...latest.values()];
 }
+
+/** That the service doesn't know the run is an answer. */
+const isUnpolled = (row: RunOrTriggerReport) =>
+  row.kind === 'unreadable' && row.failure.kind !== 'not_found';
 
 const isUnfinished = (row: RunOrTriggerReport) => row.kind === 'run' && !row.status?.isFinal;
 
@@ -139,6 +142,6 @@ async function poll(
   const { executionId } = row;
   const answer = await readStatus({ automation, executionId }, { patienceMs }, ports);
   if (answer.kind === 'run') return { ...unfinished, ...answer, statusAgeMs: undefined };
-  // That the service doesn't know the run is an answer.
-  return { ...row, ...answer, decidesExitCode: answer.failure.kind !== 'not_found' };
+  const unread = { ...row, ...answer };
+  return { ...unread, decidesExitCode: isUnpolled(unread) };
 }

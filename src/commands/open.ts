@@ -1,8 +1,8 @@
 import { version } from '../../package.json';
 import type { Context } from '../context.ts';
+import type { Ports } from '../core/ports.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
-import { createTriggerJournal } from '../journal/trigger-journal.ts';
-import type { Ports } from '../run/ports.ts';
+import { createRecorder } from '../journal/recorder.ts';
 import { createService, type ServiceClient } from '../service/service.ts';
 import {
   requireApiKey,
@@ -29,7 +29,7 @@ export async function open(context: Context): Promise<Opened> {
   const { clock, signal, random, randomUuid, secrets, emit } = context;
   const ports: Ports = {
     service,
-    journal: createTriggerJournal({
+    recorder: createRecorder({
       journal,
       apiKeyHash,
       areKeysIgnored: settings.idempotencyKeys.value === 'ignored',

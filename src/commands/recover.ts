@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
+import type { Report, UnknownReport } from '../core/report.ts';
+import { isSameAutomation } from '../core/run.ts';
+import { keysIgnored, startRun, unknownReport } from '../core/start-run.ts';
+import { dayMs, hourMs } from '../core/time.ts';
 import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
-import type { Report, UnknownReport } from '../run/report.ts';
-import { isSameAutomation } from '../run/run.ts';
-import { keysIgnored, startRun, unknownReport } from '../run/start-run.ts';
-import { dayMs, hourMs } from '../run/time.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { type Opened, open } from './open.ts';
@@ -50,7 +50,7 @@ export async function recover(
         const report = reports[index];
         if (!trigger || report?.kind !== 'unknown' || !report.remedy) continue;
         const sentIds = trigger.openSents.map(({ id }) => id);
-        ports.journal.appendReported(trigger, sentIds);
+        ports.recorder.appendReported(trigger, sentIds);
       }
     },
   };
@@ -77,7 +77,7 @@ async function recoverOne(
     deadlineMs: deadlineOf(flags, context),
     ifActive: 'fail' as const,
     areKeysIgnored: false,
-    unknownSinceMs: atMs,
+    unknownSinceAtMs: atMs,
   };
   const report = await startRun(trigger, options, opened.ports);
   if (report.kind === 'not_started') return undefined;

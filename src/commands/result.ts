@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { readResult, readStatus } from '../run/watch-run.ts';
+import { readResult, readStatus } from '../core/watch-run.ts';
 import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { open } from './open.ts';

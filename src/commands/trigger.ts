@@ -1,10 +1,12 @@
 import type { Context } from '../context.ts';
+import type { Trigger } from '../core/ports.ts';
+import { type DoneReport, Problem, type Report } from '../core/report.ts';
+import { type Automation, isSameAutomation } from '../core/run.ts';
+import { runReport, type StartReport, startRun, unknownReport } from '../core/start-run.ts';
+import { dayMs } from '../core/time.ts';
 import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
-import type { Trigger } from '../run/ports.ts';
-import { type DoneReport, Problem, type Report } from '../run/report.ts';
-import { type Automation, isSameAutomation } from '../run/run.ts';
-import { runReport, type StartReport, startRun, unknownReport } from '../run/start-run.ts';
-import { dayMs } from '../run/time.ts';
+import { triggerUrl } from '../service/service.ts';
+import { requireBaseUrl } from '../settings/settings.ts';
 import { formatDuration } from '../text/duration.ts';
 import { parseAutomation } from './arguments.ts';
 import type { CommandResult } from './command.ts';
@@ -13,7 +15,7 @@ import { whyNotSent } from './recover.ts';
 import {
   type CommonWatchFlags,
   deadlineOf,
-  readableEntries,
+  entriesOrNone,
   watchPatienceMs,
   watchTriggered,
 } from './watch-one.ts';
@@ -56,7 +58,7 @@ export async function trigger(
 }
 
 function dryRunReport({ projectId, name }: Automation, { settings }: Opened): DoneReport {
-  const url = `${settings.baseUrl?.value}/v0/automation/${projectId}/${encodeURIComponent(name)}/trigger`;
+  const url = triggerUrl(requireBaseUrl(settings), { projectId, name });
   return {
     kind: 'done',
     exit: 'ok',
@@ -95,7 +97,7 @@ async function start(
   }
   const unsent = whyNotSent(entry, opened);
   if (unsent) return { ...unknownReport(given), atMs, ...unsent };
-  return startRun(given, { ...options, unknownSinceMs: atMs }, ports);
+  return startRun(given, { ...options, unknownSinceAtMs: atMs }, ports);
 }
 
 /**
@@ -107,7 +109,10 @@ function recordedEntry(
   { journal }: Opened,
   { clock, emit }: Context,
 ): JournalEntry | undefined {
-  const entries = readOrWarn(() => journal.search(idempotencyKey), emit);
+  const entries = entriesOrNone(
+    () => journal.search(idempotencyKey),
+    (text) => emit({ type: 'warning', text }),
+  );
   const sent = entries.filter(
     (entry) =>
       entry.trigger?.idempotencyKey === idempotencyKey &&
@@ -135,9 +140,10 @@ function warnOfUnknown(
   key: string | undefined,
   { journal, ports: { emit } }: Opened,
 ): void {
-  // If a key was given, the search for it has the same warning.
-  const entries =
-    key === undefined ? readOrWarn(() => journal.recent(), emit) : readableEntries(journal);
+  const entries = entriesOrNone(journal.recent, (text) => {
+    // If a key was given, the search for it has the same warning.
+    if (key === undefined) emit({ type: 'warning', text });
+  });
   for (const automation of automations) {
     const unknown = entries.filter(
       (entry) =>
@@ -150,15 +156,5 @@ function warnOfUnknown(
       unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
     const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
     emit({ type: 'warning', automation, text });
-  }
-}
-
-/** A journal that can't be read keeps nobody from starting a run. */
-function readOrWarn(read: () => JournalEntry[], emit: Context['emit']): JournalEntry[] {
-  try {
-    return read();
-  } catch (error) {
-    emit({ type: 'warning', text: (error as Error).message });
-    return [];
   }
 }

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
+import type { Report, RunReport, StoppedReport } from '../core/report.ts';
+import { type Automation, isSameAutomation, type Run } from '../core/run.ts';
+import type { StartReport } from '../core/start-run.ts';
+import { minuteMs } from '../core/time.ts';
+import { watchRun } from '../core/watch-run.ts';
 import type { JournalEntry } from '../journal/entries.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Report, RunReport, StoppedReport } from '../run/report.ts';
-import { type Automation, isSameAutomation, type Run } from '../run/run.ts';
-import type { StartReport } from '../run/start-run.ts';
-import { watchRun } from '../run/watch-run.ts';
 import type { Opened } from './open.ts';
 
 /** The flags of commands that watch a run. */
@@ -18,10 +19,10 @@ export interface CommonWatchFlags {
 }
 
 /** The patience to trigger and to watch. */
-export const watchPatienceMs = 600_000;
+export const watchPatienceMs = 10 * minuteMs;
 /** The patience of the commands that ask once. */
 export const readPatienceMs = 30_000;
-const defaultTimeoutMs = 195 * 60_000;
+const defaultTimeoutMs = 195 * minuteMs;
 
 /** When `--timeout` expires, by `clock.elapsedMs`. */
 export function deadlineOf({ timeoutMs = defaultTimeoutMs }: CommonWatchFlags, { clock }: Context) {
@@ -70,7 +71,7 @@ const maxSamples = 9;
 
 /** The median of what the last runs took that completed. Undefined if the journal knows too few. */
 export function usualMs(automation: Automation, journal: Journal): number | undefined {
-  const took = readableEntries(journal)
+  const took = entriesOrNone(journal.recent)
     .filter((entry) => isSameAutomation(entry.automation, automation))
     .flatMap(({ status }) => {
       const { startedAtMs = Number.NaN, completedAtMs = Number.NaN } = status ?? {};
@@ -83,11 +84,15 @@ export function usualMs(automation: Automation, journal: Journal): number | unde
   return took.length < minSamples ? undefined : took[Math.floor(took.length / 2)];
 }
 
-/** The recent entries, or none if the journal can't be read, for what it only makes nicer. */
-export function readableEntries(journal: Journal): JournalEntry[] {
+/** Entries, or none if the journal can't be read, which keeps nobody from starting a run. */
+export function entriesOrNone(
+  read: () => JournalEntry[],
+  tell: (why: string) => void = () => {},
+): JournalEntry[] {
   try {
-    return journal.recent();
-  } catch {
+    return read();
+  } catch (error) {
+    tell((error as Error).message);
     return [];
   }
 }

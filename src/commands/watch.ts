@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
+import { Problem, type UnknownReport } from '../core/report.ts';
+import { unknownReport } from '../core/start-run.ts';
+import { dayMs } from '../core/time.ts';
 import { isUnreported, type JournalEntry } from '../journal/entries.ts';
-import { Problem, type UnknownReport } from '../run/report.ts';
-import { unknownReport } from '../run/start-run.ts';
-import { dayMs } from '../run/time.ts';
 import { type FoundRun, findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { type Opened, open } from './open.ts';

@@ -1,4 +1,4 @@
-import type { Automation, JsonObject } from '../run/run.ts';
+import type { Automation, JsonObject } from '../core/run.ts';
 import type { AutomationPlan } from './scenarios.ts';
 
 export interface EmulatedRun {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../run/run.ts';
+import type { JsonObject } from '../core/run.ts';
 
 // Help prints the scenarios, so this file loads no other.
 

@@ -1,5 +1,5 @@
 import { unescape as decode } from 'node:querystring';
-import { type Automation, isSameAutomation } from '../run/run.ts';
+import { type Automation, isSameAutomation } from '../core/run.ts';
 import { ageMsAt, type EmulatedRun, executionDocument, hasEnded, resultDocument } from './run.ts';
 import {
   type AutomationPlan,

@@ -1,6 +1,6 @@
-import { type Failure, failureTable } from '../run/failure.ts';
-import type { Trigger } from '../run/ports.ts';
-import type { Automation } from '../run/run.ts';
+import { type Failure, failureTable } from '../core/failure.ts';
+import type { Trigger } from '../core/ports.ts';
+import type { Automation } from '../core/run.ts';
 import type { JournalRecord, RefusedRecord, SentRecord, StatusRecord } from './records.ts';
 
 /** One `sent` record that counts and that no `refused` has closed. */
@@ -78,7 +78,7 @@ export function fold(records: readonly JournalRecord[]): JournalEntry[] {
     const id = runId(record);
     addStatus(triggered.get(id) ?? draftOf(id, record, place), record);
   }
-  return [...drafts.values()].filter(finish).sort((one, other) => one.place - other.place);
+  return [...drafts.values()].flatMap(entryOf).sort((one, other) => one.place - other.place);
 }
 
 const runId = ({ baseUrl, executionId }: { baseUrl: string; executionId: string }) =>
@@ -130,16 +130,15 @@ function addStatus(draft: Draft, record: StatusRecord): void {
   draft.status = record.reason || !reason ? record : { ...record, reason };
 }
 
-/** False: it started no run, and `list` doesn't show it. */
-function finish(draft: Draft): boolean {
-  const { trigger, refusal, executionId } = draft;
-  const open = draft.sents.filter(isOpen);
-  if (trigger) trigger.openSents = open;
-  draft.atMs = open[0]?.atMs ?? draft.atMs;
-  if (executionId !== undefined || open.length > 0) return true;
-  if (!refusal?.isListed) return false;
+/** Nothing if it started no run, and `list` doesn't show it. */
+function entryOf({ sents, refusal, ...draft }: Draft): JournalEntry[] {
+  const openSents = sents.filter(isOpen);
+  const trigger = draft.trigger && { ...draft.trigger, openSents };
+  const entry = { ...draft, trigger, atMs: openSents[0]?.atMs ?? draft.atMs };
+  if (entry.executionId !== undefined || openSents.length > 0) return [entry];
+  if (!refusal?.isListed) return [];
   // A newer version may have recorded a kind that this one doesn't know.
   const isKnown = Object.hasOwn(failureTable, refusal.kind);
-  draft.notStarted = { kind: isKnown ? refusal.kind : 'rejected', reason: refusal.reason };
-  return true;
+  const kind = isKnown ? refusal.kind : 'rejected';
+  return [{ ...entry, notStarted: { kind, reason: refusal.reason } }];
 }

@@ -1,6 +1,6 @@
-import { Problem } from '../run/report.ts';
-import type { Automation } from '../run/run.ts';
-import { dayMs } from '../run/time.ts';
+import { Problem } from '../core/report.ts';
+import type { Automation } from '../core/run.ts';
+import { dayMs } from '../core/time.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { fold, type JournalEntry } from './entries.ts';
 import {
@@ -22,9 +22,9 @@ export interface Journal {
   append(record: NewRecord, options: { isDurable: boolean }): number;
   /**
    * The newest entries, oldest first: those in the newest megabyte, and of the last 24 hours or of
-   * `sinceMs` (in milliseconds since 1970). Throws a `Problem` if the journal can't be read.
+   * `sinceAtMs` (in milliseconds since 1970). Throws a `Problem` if the journal can't be read.
    */
-  recent(sinceMs?: number): JournalEntry[];
+  recent(sinceAtMs?: number): JournalEntry[];
   /** Reads older files, too, until there is enough, or nothing older. */
   recentUntil(isEnough: (entries: JournalEntry[]) => boolean): JournalEntry[];
   /** The recent entries, and of each automation that these don't name, the newest older ones. */
@@ -57,8 +57,8 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
   const isOurs = (record: JournalRecord) => baseUrl === undefined || record.baseUrl === baseUrl;
   const foldOurs = (records: JournalRecord[]) => fold(records.filter(isOurs));
   const reading = createReading(folder, foldOurs);
-  const recent = (sinceMs = nowMs() - dayMs) =>
-    attempt('read', folder, () => reading.until((_, oldestMs) => oldestMs < sinceMs));
+  const recent = (sinceAtMs = nowMs() - dayMs) =>
+    attempt('read', folder, () => reading.until((_, oldestMs) => oldestMs < sinceAtMs));
   return {
     folder,
     append({ automation: { projectId, name }, ...record }, { isDurable }) {

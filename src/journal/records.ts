@@ -1,4 +1,4 @@
-import type { FailureKind } from '../run/failure.ts';
+import type { FailureKind } from '../core/failure.ts';
 
 interface Common {
   /** Milliseconds since 1970. */

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
-import type { Automation, Run } from '../run/run.ts';
-import { type SettingRow, settingTable } from '../settings/table.ts';
+import type { CommonFlags, Context } from '../context.ts';
+import type { Automation, Run } from '../core/run.ts';
+import { settingTable } from '../settings/table.ts';
 import { shellWord } from '../text/shell-word.ts';
 
 /** Writes commands to type, which mean the same service and the same run as this command. */
@@ -13,12 +13,16 @@ export interface CommandLine {
   run(run: Run): string;
 }
 
-/** The flags of settings. `name`: in `CommonFlags`. */
-const repeatedFlags = Object.entries<SettingRow>(settingTable).flatMap(([key, row]) => {
-  const [flag] = /--[\w-]+/.exec(row.flag ?? '') ?? [];
-  const name = key === 'apiKey' ? 'apiKeyFile' : (key as 'profile' | 'baseUrl' | 'project');
-  return flag ? [{ flag, name } as const] : [];
-});
+/** Of the common flags, those that say which service and which run are meant. */
+const repeatedFlags: Record<
+  Exclude<keyof CommonFlags, 'json' | 'field' | 'quiet' | 'debug'>,
+  string
+> = {
+  profile: '--profile',
+  baseUrl: '--base-url',
+  project: '--project',
+  apiKeyFile: '--api-key-file',
+};
 
 /** Never the API key, and no variable that isn't a setting, as it may hold another secret. */
 const repeatedVariables = Object.values(settingTable)
@@ -38,8 +42,8 @@ export function createCommandLine(
     return value ? [`${name}=${shellWord(value)}`] : [];
   });
   const given = { ...flags, apiKeyFile: flags.apiKeyFile ?? variables.RUNCTL_API_KEY_FILE };
-  const repeated = repeatedFlags.flatMap(({ flag, name }) => {
-    const value = given[name];
+  const repeated = Object.entries(repeatedFlags).flatMap(([name, flag]) => {
+    const value = given[name as keyof typeof repeatedFlags];
     return value ? [{ flag, words: `${flag} ${shellWord(value)}` }] : [];
   });
   const automationWord = ({ projectId, name }: Automation) => {

@@ -1,8 +1,8 @@
-import { exitCodeOf } from '../run/exit-codes.ts';
-import type { Failure } from '../run/failure.ts';
-import type { RunEvent } from '../run/ports.ts';
-import { exitNameOf, outcomeOf, type Report } from '../run/report.ts';
-import { isSameAutomation, type JsonObject } from '../run/run.ts';
+import { exitCodeOf } from '../core/exit-codes.ts';
+import type { Failure } from '../core/failure.ts';
+import type { RunEvent } from '../core/ports.ts';
+import { exitNameOf, outcomeOf, type Report } from '../core/report.ts';
+import { isSameAutomation, type JsonObject } from '../core/run.ts';
 import { type Message, type MessageContext, messageOf } from './message.ts';
 import { statusOf, tookMs } from './state.ts';
 
@@ -63,7 +63,8 @@ function factsOf(report: Exclude<Report, { kind: 'done' }>) {
 }
 
 function errorOf(report: Report, { happened, why }: Message) {
-  const { httpStatus, code, requestId, retryAfterMs }: Partial<Failure> = failureOf(report) ?? {};
+  const { httpStatus, code, requestId, retryAfterMs }: Partial<Failure> =
+    lastFailureOf(report) ?? {};
   return {
     message: why ? `${happened}: ${why}` : happened,
     httpStatus: httpStatus ?? null,
@@ -74,7 +75,7 @@ function errorOf(report: Report, { happened, why }: Message) {
 }
 
 /** What the last attempt got. */
-function failureOf(report: Report): Failure | undefined {
+function lastFailureOf(report: Report): Failure | undefined {
   if (report.kind === 'done') return undefined;
   if (report.kind === 'run') return report.resultFailure;
   return report.kind === 'unknown' ? (report.last ?? report.failure) : report.failure;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type Failure, rowOf } from '../run/failure.ts';
+import { type Failure, rowOf } from '../core/failure.ts';
 import {
   type DoneReport,
   decidingStatus,
@@ -10,10 +10,11 @@ import {
   type RunReport,
   type StoppedReport,
   type UnknownReport,
-} from '../run/report.ts';
+} from '../core/report.ts';
 import { clean } from '../text/clean.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { CommandLine } from './command-line.ts';
+import type { Output } from './print.ts';
 import { errorText, httpFact } from './state.ts';
 import type { Style } from './style.ts';
 
@@ -34,10 +35,7 @@ export interface MessageContext {
   commandLine: CommandLine;
   /** That of stderr. */
   style: Style;
-  /** `--watch` was given. */
-  isWatch: boolean;
-  /** It is about results, not about statuses. */
-  isResult: boolean;
+  show: Output['show'];
 }
 
 /** Undefined if there is nothing to say, as of a run that failed: its summary has its error. */
@@ -55,7 +53,7 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
       return unknownMessage(report, about);
     case 'unreadable': {
       const { automation, failure } = report;
-      const what = about.isResult ? 'result' : 'status';
+      const what = about.show === 'outputs' ? 'result' : 'status';
       const happened = `the ${what} of ${automation.name} couldn't be read`;
       return { happened, ...reasonOf(failure, about), fix: fixOf(failure, automation.name) };
     }
@@ -103,9 +101,9 @@ function runMessage(report: RunReport, about: MessageContext): Message | undefin
   }
   if (outcome === 'ok') return undefined;
   // Of a run that failed, only its result says why.
-  const isAtEnd = about.context.command === 'status' && outcome !== 'still_running';
+  const isAtEnd = about.show === 'status' && outcome !== 'still_running';
   if (isAtEnd) return { happened: '', fix: ['result', run] };
-  if (!about.isResult) return undefined;
+  if (about.show !== 'outputs') return undefined;
   return outcome === 'still_running'
     ? { happened: `${automation.name} hasn't finished (${word})`, fix: ['watch', run] }
     : { happened: `${automation.name} ${word}`, why: errorText(result) };
@@ -137,7 +135,7 @@ const fixOf = (failure: Failure, automation: string): string[] | undefined =>
     .fix?.split(' ')
     .map((word) => (word === '<automation>' ? automation : word));
 
-const watchFlag = ({ isWatch }: MessageContext) => (isWatch ? ['--watch'] : []);
+const watchFlag = ({ show }: MessageContext) => (show === 'summaries' ? ['--watch'] : []);
 const keyFlag = (trigger: { idempotencyKey: string }) => [
   '--idempotency-key',
   trigger.idempotencyKey,

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
-import { exitNameOf, type Report, type RunOrTriggerReport } from '../run/report.ts';
-import type { JsonObject } from '../run/run.ts';
+import { exitNameOf, type Report, type RunOrTriggerReport } from '../core/report.ts';
+import type { JsonObject } from '../core/run.ts';
+import { resolveSettings } from '../settings/settings.ts';
 import { clean, cleanJson } from '../text/clean.ts';
 import { createCommandLine } from './command-line.ts';
 import { documentOf, valueAt, type Warning } from './document.ts';
@@ -25,13 +26,12 @@ export async function print(
   warnings: readonly Warning[] = [],
 ): Promise<void> {
   const { stdout, stderr, clock, signal } = context;
-  const project = await projectInForce(context);
+  const project = projectInForce(context);
   const about: MessageContext = {
     context,
     commandLine: createCommandLine(context, project),
     style: await loadStyle(stderr, context),
-    isWatch: show === 'summaries',
-    isResult: show === 'outputs',
+    show,
   };
   if (isForPrograms(context)) {
     for (const report of reports) printDocument(documentOf(report, about, warnings), context);
@@ -42,7 +42,7 @@ export async function print(
     if (text !== '') stdout.write(text);
   }
   const messages = reports
-    .map((report) => messageText(report, show, about))
+    .map((report) => messageText(report, about))
     .filter((text) => text !== '');
   // If some rows couldn't be polled, it is usually for one reason.
   const told = show === 'rows' ? messages.slice(0, 1) : messages;
@@ -55,8 +55,7 @@ const isForPrograms = ({ flags }: Context): boolean =>
   Boolean(flags.json) || flags.field !== undefined;
 
 /** Undefined also if a setting is wrong, which the command has said if it matters. */
-async function projectInForce(context: Context): Promise<string | undefined> {
-  const { resolveSettings } = await import('../settings/settings.ts');
+function projectInForce(context: Context): string | undefined {
   try {
     return resolveSettings(context).project?.value;
   } catch {
@@ -110,9 +109,8 @@ function idsOf(runs: readonly RunOrTriggerReport[], { command, flags }: Context)
   const isOfRecover = command === 'recover';
   if (isOfRecover && flags.quiet) return '';
   const lines = runs.map(({ executionId = '' }) => `${executionId}\n`);
-  return (isOfRecover || runs.length === 1 ? lines.filter((line) => line !== '\n') : lines).join(
-    '',
-  );
+  const isDense = isOfRecover || runs.length === 1;
+  return lines.filter((line) => !isDense || line !== '\n').join('');
 }
 
 /** As the service sent it, but for a terminal. */
@@ -121,10 +119,10 @@ function outputOf(report: RunOrTriggerReport, { stdout }: Context): string {
   return stdout.isTTY && output ? clean(output).replace(/\n?$/, '\n') : output;
 }
 
-function messageText(report: Report, show: Output['show'], about: MessageContext): string {
+function messageText(report: Report, about: MessageContext): string {
   const { flags, command } = about.context;
   // Rows say themselves how their runs stand.
-  if (show === 'rows' && exitNameOf(report) === 'ok') return '';
+  if (about.show === 'rows' && exitNameOf(report) === 'ok') return '';
   const isAskedAgain = command === 'recover' && report.kind === 'unknown' && !report.remedy;
   const isSkipped = report.kind === 'not_started' && report.isSkipped;
   if (flags.quiet && (isAskedAgain || isSkipped)) return '';

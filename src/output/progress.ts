@@ -1,5 +1,5 @@
-import type { RunEvent, RunOrAutomation } from '../run/ports.ts';
-import { isSameAutomation } from '../run/run.ts';
+import type { RunEvent, RunOrAutomation } from '../core/ports.ts';
+import { isSameAutomation } from '../core/run.ts';
 import type { Warning } from './document.ts';
 import { createSpinner } from './spinner.ts';
 import { logTime, plainStyle } from './style.ts';

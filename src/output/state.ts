@@ -1,7 +1,7 @@
-import type { Failure } from '../run/failure.ts';
-import { decidingStatus, type RunOrTriggerReport } from '../run/report.ts';
-import { isKnownFinal, type RunResult, type RunStatus } from '../run/run.ts';
-import { minuteMs } from '../run/time.ts';
+import type { Failure } from '../core/failure.ts';
+import { decidingStatus, type RunOrTriggerReport } from '../core/report.ts';
+import { isKnownFinal, type RunResult, type RunStatus } from '../core/run.ts';
+import { minuteMs } from '../core/time.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { Style, Tone } from './style.ts';
 

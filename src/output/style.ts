@@ -1,7 +1,7 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Context, Sink } from '../context.ts';
-import { dayMs, minuteMs } from '../run/time.ts';
+import { dayMs, minuteMs } from '../core/time.ts';
 import { clean, cleanLine, withoutRunnerCommands } from '../text/clean.ts';
 
 /** What a status means to somebody who looks for it. */

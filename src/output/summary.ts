@@ -1,5 +1,5 @@
-import { outcomeOf, type RunOrTriggerReport } from '../run/report.ts';
-import type { RunResult } from '../run/run.ts';
+import { outcomeOf, type RunOrTriggerReport } from '../core/report.ts';
+import type { RunResult } from '../core/run.ts';
 import { stateOf, stateText, statusOf } from './state.ts';
 import { logTime, type Style, type View } from './style.ts';
 import { table } from './table.ts';

@@ -1,4 +1,4 @@
-import type { RunOrTriggerReport } from '../run/report.ts';
+import type { RunOrTriggerReport } from '../core/report.ts';
 import { formatDuration } from '../text/duration.ts';
 import { stateOf } from './state.ts';
 import { blanksAfter, cut, type View, widthOf } from './style.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import type { Failure } from '../run/failure.ts';
-import type { RunEvent } from '../run/ports.ts';
-import type { Automation, RunStatus } from '../run/run.ts';
+import type { Failure } from '../core/failure.ts';
+import type { RunEvent } from '../core/ports.ts';
+import type { Automation, RunStatus } from '../core/run.ts';
 import { formatDuration } from '../text/duration.ts';
 import { httpFact, stateOfStatus, stateText } from './state.ts';
 import type { Style } from './style.ts';
@@ -18,7 +18,7 @@ export interface WatchedRun {
   usualMs?: number;
   status?: RunStatus;
   /** There is no valid answer, since this moment by `clock.elapsedMs`. */
-  silence?: { failure: Failure; sinceMs: number };
+  silence?: { failure: Failure; startMs: number };
 }
 
 export type ProgressContext = Omit<Context, 'emit'>;
@@ -34,8 +34,8 @@ export type ProgressEvent = Exclude<RunEvent, { type: 'note' | 'warning' }>;
 /** A response that is lost and repaired within this time isn't worth a word. */
 const minSilenceMs = 5000;
 
-/** What an event tells of its run. `atMs`: by `clock.elapsedMs`. */
-export function changeBy(event: ProgressEvent, atMs: number): Partial<WatchedRun> {
+/** What an event tells of its run. */
+export function changeBy(event: ProgressEvent, elapsedMs: number): Partial<WatchedRun> {
   const silence = undefined;
   switch (event.type) {
     case 'started':
@@ -50,7 +50,7 @@ export function changeBy(event: ProgressEvent, atMs: number): Partial<WatchedRun
       const { failure, silentMs } = event;
       // An interrupted command doesn't try again.
       const isWorthIt = silentMs >= minSilenceMs && failure.kind !== 'interrupted';
-      return isWorthIt ? { silence: { failure, sinceMs: atMs - silentMs } } : {};
+      return isWorthIt ? { silence: { failure, startMs: elapsedMs - silentMs } } : {};
     }
   }
 }
@@ -68,9 +68,9 @@ export function progressText(run: WatchedRun, style: Style, { clock }: ProgressC
   const state = status && stateOfStatus(status, clock.nowMs(), silence ? undefined : usualMs);
   const parts = [state ? stateText(state, style) : start];
   if (silence) {
-    const { failure, sinceMs } = silence;
+    const { failure, startMs } = silence;
     const why = (failure.httpStatus ?? 0) < 400 ? failure.reason : httpFact(failure);
-    const silent = formatDuration(clock.elapsedMs() - sinceMs);
+    const silent = formatDuration(clock.elapsedMs() - startMs);
     parts.push(`no response for ${silent} (${why}), still trying`);
   }
   return parts.filter(Boolean).join(', ');

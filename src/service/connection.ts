@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
-import { type Answer, type Failure, failureOf } from '../run/failure.ts';
+import { type Answer, type Failure, failureOf } from '../core/failure.ts';
 import { type HttpProxy, withoutBrackets } from './proxy.ts';
 
 /**

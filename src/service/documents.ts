@@ -1,4 +1,4 @@
-import type { StartedRun, Trigger } from '../run/ports.ts';
+import type { StartedRun, Trigger } from '../core/ports.ts';
 import {
   isFinalStatus,
   isJsonObject,
@@ -7,13 +7,13 @@ import {
   type Run,
   type RunResult,
   type RunStatus,
-} from '../run/run.ts';
+} from '../core/run.ts';
 
 // Each function returns what the document says, or why it isn't the document that was asked for.
 // A field of the wrong type counts as missing.
 
 /** The response to a trigger with a given key must not name another automation. */
-export function readStarted(document: JsonObject, trigger?: Trigger): StartedRun | string {
+export function parseStarted(document: JsonObject, trigger?: Trigger): StartedRun | string {
   const executionId = uuidIn(document.executionId);
   if (executionId === undefined) return 'the response has no executionId';
   if (trigger?.isKeyGiven) {
@@ -26,7 +26,7 @@ export function readStarted(document: JsonObject, trigger?: Trigger): StartedRun
   return { executionId, document };
 }
 
-export function readStatus(
+export function parseStatus(
   document: JsonObject,
   executionId: string,
   retryAfterMs?: number,
@@ -47,7 +47,7 @@ export function readStatus(
 }
 
 /** While a run is in progress, only the status of its result means anything. */
-export function readResult(
+export function parseResult(
   document: JsonObject,
   { executionId }: Run,
   scrub: (text: string) => string,

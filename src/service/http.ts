@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'undici';
-import { type Answer, type Failure, failureOf } from '../run/failure.ts';
+import { type Answer, type Failure, failureOf } from '../core/failure.ts';
 import { openConnection, tlsReason } from './connection.ts';
 import type { HttpProxy } from './proxy.ts';
 
@@ -57,7 +57,7 @@ export async function send(
   const progress: Progress = { isWritten: false };
   // Aborts with the failure of a request that has to end, and closes its connection.
   const ending = new AbortController();
-  const interrupt = () => ending.abort(interruption(request, progress));
+  const interrupt = () => ending.abort(interruptFailure(request, progress));
   const expire = () => ending.abort(timeoutFailure(request, progress));
   // When the process was stopped for a while, its timers run before its sockets are read.
   const timer = setTimeout(() => setImmediate(expire), request.timeoutMs);
@@ -136,7 +136,7 @@ async function leaveOutOptimizing(): Promise<void> {
 }
 
 /** Only a POST that was written may have done something. */
-const interruption = ({ method }: HttpRequest, { isWritten }: Progress): Failure =>
+const interruptFailure = ({ method }: HttpRequest, { isWritten }: Progress): Failure =>
   isWritten && method === 'POST'
     ? failureOf('no_response', { reason: 'there was no response yet' })
     : failureOf('interrupted');

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { Problem } from '../run/report.ts';
+import { Problem } from '../core/report.ts';
 import { isLoopback } from '../text/loopback.ts';
 
 export interface HttpProxy {

@@ -5,14 +5,15 @@ import {
   failureOf,
   failureTable,
   rowOf,
-} from '../run/failure.ts';
-import { isJsonObject, type JsonObject } from '../run/run.ts';
+} from '../core/failure.ts';
+import { isJsonObject, type JsonObject } from '../core/run.ts';
+import { dayMs } from '../core/time.ts';
 import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
-import type { Headers, HttpResponse } from './http.ts';
+import type { Headers, HttpRequest, HttpResponse } from './http.ts';
 
 export interface Reading<T> {
-  /** Of a trigger, every 2xx is a success; of other requests, 200 alone. */
-  isTrigger: boolean;
+  /** Of a POST, every 2xx is a success; of a GET, 200 alone. */
+  method: HttpRequest['method'];
   /** Returns the value in a document, or the reason why it isn't what was asked for. */
   read(document: JsonObject, retryAfterMs?: number): T | string;
   nowMs: number;
@@ -22,7 +23,7 @@ export interface Reading<T> {
 
 interface ErrorResponse extends ErrorBody {
   status: number;
-  isTrigger: boolean;
+  method: HttpRequest['method'];
   hasRetryAfter: boolean;
 }
 
@@ -35,14 +36,14 @@ const rows: [FailureKind, (response: ErrorResponse) => boolean][] = [
   ['server_error',     ({ status }) => status >= 500],
   ['no_response',      ({ status }) => status === 408],
   ['in_progress',      ({ status }) => status === 425],
-  ['already_active',   ({ isTrigger, isRunAlreadyActive }) => isTrigger && isRunAlreadyActive],
+  ['already_active',   ({ method, isRunAlreadyActive }) => method === 'POST' && isRunAlreadyActive],
   // GitHub and others limit the rate with a 403.
   ['rate_limited',     ({ status, hasRetryAfter }) => status === 429 || (status === 403 && hasRetryAfter)],
   ['unauthorized',     ({ status }) => [401, 403].includes(status)],
   ['no_credits',       ({ status }) => status === 402],
   ['in_progress',      ({ status }) => status === 409],
   ['not_found',        ({ status, code }) => [404, 410].includes(status) || notFoundCode.test(code ?? '')],
-  ['not_found',        ({ status, isTrigger, isJson }) => status === 422 && !isTrigger && isJson],
+  ['not_found',        ({ status, method, isJson }) => status === 422 && method === 'GET' && isJson],
 ];
 
 /** `notFound`, `NOT_FOUND`, `ExecutionNotFoundException` */
@@ -73,7 +74,7 @@ const requestIdHeader = /^((x-)?(request|correlation)-id|x-amzn-requestid|cf-ray
 /** The value of a success, or the reason why it isn't one. */
 function readSuccess<T>(
   response: HttpResponse,
-  { isTrigger, read, scrub }: Reading<T>,
+  { method, read, scrub }: Reading<T>,
   retryAfterMs: number | undefined,
 ): T | string {
   const document = parseJson(response.text);
@@ -81,10 +82,11 @@ function readSuccess<T>(
     const body = readErrorBody(response, scrub);
     return body.isHtml ? reasonOfPage(body) : "the response isn't a JSON object";
   }
-  if (response.status !== 200 && !isTrigger) return "the response isn't a 200";
+  if (response.status !== 200 && method === 'GET') return "the response isn't a 200";
   // A cache that ignores `no-cache` would say RUNNING for ever. What is final stays true.
   const age = Number(response.headers.age?.[0]);
-  if (!isTrigger && age > 60 && !document.completedAt) return `it comes from a cache, ${age}s old`;
+  const isStale = method === 'GET' && age > 60 && !document.completedAt;
+  if (isStale) return `it comes from a cache, ${age}s old`;
   const value = read(document, retryAfterMs);
   if (typeof value !== 'string' || document.automationName) return value;
   // What isn't a run may be an error that came with a 200.
@@ -92,11 +94,11 @@ function readSuccess<T>(
   return message ? `${value}: ${message}` : value;
 }
 
-function errorOf(response: HttpResponse, { isTrigger, scrub }: Reading<unknown>): Failure {
+function errorOf(response: HttpResponse, { method, scrub }: Reading<unknown>): Failure {
   const { status, headers } = response;
   const body = readErrorBody(response, scrub);
   const hasRetryAfter = headers['retry-after'] !== undefined;
-  const row = rows.find(([, fits]) => fits({ ...body, status, isTrigger, hasRetryAfter }));
+  const row = rows.find(([, fits]) => fits({ ...body, status, method, hasRetryAfter }));
   const kind = row?.[0] ?? 'rejected';
   const { code, message } = body;
   if (kind === 'invalid_response') return failureOf(kind, { code, reason: reasonOfPage(body) });
@@ -115,7 +117,7 @@ export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean
   failure.kind !== 'unauthorized' &&
   parseJson(text) !== undefined;
 
-const yearMs = 365 * 86_400_000;
+const yearMs = 365 * dayMs;
 
 /** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {

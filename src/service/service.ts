@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { type Answer, failureOf } from '../run/failure.ts';
-import type { Service, StartedRun } from '../run/ports.ts';
-import type { Automation, JsonObject, Run, RunStatus } from '../run/run.ts';
+import { type Answer, failureOf } from '../core/failure.ts';
+import type { Service, StartedRun } from '../core/ports.ts';
+import type { Automation, JsonObject, Run, RunStatus } from '../core/run.ts';
 import { cleanLine } from '../text/clean.ts';
-import { readResult, readStarted, readStatus } from './documents.ts';
+import { parseResult, parseStarted, parseStatus } from './documents.ts';
 import { type HttpRequest, type HttpResponse, send } from './http.ts';
 import { proxyFor } from './proxy.ts';
 import { answerOf, isJsonRefusal, serviceTimeMs } from './response.ts';
@@ -20,7 +20,7 @@ export interface ServiceOptions {
 }
 
 /** What it needs of the world. The signal ends all requests. */
-type World = Pick<
+type ServiceContext = Pick<
   Context,
   'clock' | 'env' | 'flags' | 'randomUuid' | 'secrets' | 'signal' | 'stderr'
 >;
@@ -43,22 +43,22 @@ export interface ServiceClient extends Service {
 interface Call<T> {
   /** Below `/v0`. */
   path: string;
-  /** Only triggers have it, and are POSTs. */
-  trigger?: { body: JsonObject; idempotencyKey?: string };
+  method: HttpRequest['method'];
+  body?: JsonObject;
+  idempotencyKey?: string;
   isLong?: boolean;
   /** Returns the value in a document, or the reason why it isn't what was asked for. */
   read(document: JsonObject, retryAfterMs?: number): T | string;
 }
 
 /** The service over HTTP. Throws a `Problem` if the environment names a proxy that can't be used. */
-export function createService(options: ServiceOptions, world: World): ServiceClient {
+export function createService(options: ServiceOptions, world: ServiceContext): ServiceClient {
   const { requestTimeoutMs } = options;
   const { clock, randomUuid, secrets } = world;
   const { sendCall, readApiKey } = createSender(options, world);
 
-  function answerTo<T extends object>({ trigger, read }: Call<T>, response: HttpResponse) {
-    const isTrigger = trigger !== undefined;
-    return answerOf(response, { isTrigger, read, nowMs: clock.nowMs(), scrub: secrets.scrub });
+  function answerTo<T extends object>({ method, read }: Call<T>, response: HttpResponse) {
+    return answerOf(response, { method, read, nowMs: clock.nowMs(), scrub: secrets.scrub });
   }
 
   async function request<T extends object>(call: Call<T>, timeoutMs = requestTimeoutMs) {
@@ -69,20 +69,20 @@ export function createService(options: ServiceOptions, world: World): ServiceCli
   return {
     trigger(trigger, timeoutMs) {
       const { automation, idempotencyKey } = trigger;
-      const path = `${automationPath(automation)}/trigger`;
-      const read = (document: JsonObject) => readStarted(document, trigger);
-      return request({ path, trigger: { body: {}, idempotencyKey }, read }, timeoutMs);
+      const path = triggerPath(automation);
+      const read = (document: JsonObject) => parseStarted(document, trigger);
+      return request({ method: 'POST', path, body: {}, idempotencyKey, read }, timeoutMs);
     },
     status: (run, timeoutMs) => request(statusCall(runPath(run), run.executionId), timeoutMs),
     result(run, timeoutMs) {
       const path = `${runPath(run)}/result`;
-      const read = (document: JsonObject) => readResult(document, run, secrets.scrub);
-      return request({ path, isLong: true, read }, timeoutMs);
+      const read = (document: JsonObject) => parseResult(document, run, secrets.scrub);
+      return request({ method: 'GET', path, isLong: true, read }, timeoutMs);
     },
     agentTrigger(agentId, body, idempotencyKey) {
       const path = `/agent/${agentId}/trigger`;
-      const read = (document: JsonObject) => readStarted(document);
-      return request({ path, trigger: { body, idempotencyKey }, read });
+      const read = (document: JsonObject) => parseStarted(document);
+      return request({ method: 'POST', path, body: { ...body }, idempotencyKey, read });
     },
     agentStatus: (agentId, executionId) =>
       request(statusCall(`/agent/${agentId}/executions/${executionId}`, executionId)),
@@ -105,16 +105,23 @@ export function createService(options: ServiceOptions, world: World): ServiceCli
 const automationPath = ({ projectId, name }: Automation): string =>
   `/automation/${projectId}/${encodeURIComponent(name.toWellFormed())}`;
 
+const triggerPath = (automation: Automation) => `${automationPath(automation)}/trigger`;
+
+/** For people: where a trigger is sent. */
+export const triggerUrl = (baseUrl: string, automation: Automation): string =>
+  `${baseUrl}/v0${triggerPath(automation)}`;
+
 const runPath = ({ automation, executionId }: Run): string =>
   `${automationPath(automation)}/executions/${executionId}`;
 
 const statusCall = (path: string, executionId: string): Call<RunStatus> => ({
+  method: 'GET',
   path,
-  read: (document, retryAfterMs) => readStatus(document, executionId, retryAfterMs),
+  read: (document, retryAfterMs) => parseStatus(document, executionId, retryAfterMs),
 });
 
 /** Sends requests with the API key, and tells of them with `--debug`. */
-function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: World) {
+function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: ServiceContext) {
   const { clock, env, flags, signal, stderr } = world;
   const origin = new URL(baseUrl);
   const root = `${origin.pathname.replace(/\/$/, '')}/v0`;
@@ -130,7 +137,7 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Wor
   };
 
   async function sendCall(
-    { path, trigger, isLong }: Call<unknown>,
+    { method, path, body, idempotencyKey, isLong }: Call<unknown>,
     timeoutMs: number,
   ): Promise<Answer<HttpResponse>> {
     const key = await readApiKey().catch((error: Error) => error);
@@ -140,12 +147,16 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Wor
       return { ok: false, failure: failureOf('unauthorized', { reason: key.message }) };
     }
     const request: HttpRequest = {
-      method: trigger ? 'POST' : 'GET',
+      method,
       origin,
       proxy,
       path: root + path,
-      headers: { host: origin.host, 'user-agent': userAgent, ...headersOf(trigger, key) },
-      body: trigger && JSON.stringify(trigger.body),
+      headers: {
+        host: origin.host,
+        'user-agent': userAgent,
+        ...headersOf(body, idempotencyKey, key),
+      },
+      body: body && JSON.stringify(body),
       timeoutMs,
       isLong,
     };
@@ -160,21 +171,21 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Wor
     const { status, headers } = sent.value;
     debug(`< ${status} ${took}${headersText(headers)}`);
     // API keys may be renewed while a run is followed.
-    if (status === 401 && !trigger) reading = undefined;
+    if (status === 401 && method === 'GET') reading = undefined;
     return sent;
   }
 
   return { sendCall, readApiKey };
 }
 
-const headersOf = (trigger: Call<unknown>['trigger'], apiKey: string) => ({
+const headersOf = (body: object | undefined, key: string | undefined, apiKey: string) => ({
   'x-api-key': apiKey,
   accept: 'application/json',
   'cache-control': 'no-cache',
   // Without it every coding is acceptable (RFC 9110 §12.5.3).
   'accept-encoding': 'identity',
-  ...(trigger && { 'content-type': 'application/json' }),
-  ...(trigger?.idempotencyKey && { 'idempotency-key': trigger.idempotencyKey }),
+  ...(body && { 'content-type': 'application/json' }),
+  ...(key && { 'idempotency-key': key }),
 });
 
 const secretHeaders = /api-key|auth|cookie|secret|token/;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { Problem } from '../run/report.ts';
+import { Problem } from '../core/report.ts';
 import { cleanLine } from '../text/clean.ts';
 
 /**

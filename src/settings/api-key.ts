@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Context } from '../context.ts';
-import { Problem } from '../run/report.ts';
+import { Problem } from '../core/report.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { runApiKeyCommand } from './api-key-command.ts';
 import { type ConfigFile, type Profile, profileIn, readConfigFile } from './config-file.ts';
@@ -50,14 +50,14 @@ const sourceOf = (
 ): ApiKeySource => ({
   source,
   async read() {
-    const text = await Promise.race([readText(), interruption(signal)]);
+    const text = await Promise.race([readText(), rejectedBySignal(signal)]);
     secrets.protect(text.trim());
     return checkSetting('apiKey', text, source);
   },
 });
 
 /** Rejects once a signal has come: a pipe may never end. */
-export const interruption = (signal: AbortSignal) =>
+export const rejectedBySignal = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     const interrupt = () => reject(new Problem('interrupted', { exit: 'interrupted' }));
     if (signal.aborted) interrupt();

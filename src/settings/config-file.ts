@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Problem } from '../run/report.ts';
-import { isJsonObject, type JsonObject } from '../run/run.ts';
+import { Problem } from '../core/report.ts';
+import { isJsonObject, type JsonObject } from '../core/run.ts';
 import { type ProfileKey, profileKeys } from './table.ts';
 
 export type Profile = { readonly [Key in ProfileKey]?: string };

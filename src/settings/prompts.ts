@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { Problem } from '../run/report.ts';
+import { Problem } from '../core/report.ts';
 
 /** True, or what is wrong with the answer, which is then asked for again. */
 type Check = (text: string) => true | string | Promise<true | string>;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { Problem } from '../run/report.ts';
+import { Problem } from '../core/report.ts';
 import { parseDuration } from '../text/duration.ts';
 import { type ApiKeySource, findApiKey } from './api-key.ts';
 import { type ConfigFile, profileIn, readConfigFile } from './config-file.ts';

@@ -1,5 +1,5 @@
-import { Problem } from '../run/report.ts';
-import { isUuid } from '../run/run.ts';
+import { Problem } from '../core/report.ts';
+import { isUuid } from '../core/run.ts';
 import { parseDuration } from '../text/duration.ts';
 import { isLoopback } from '../text/loopback.ts';
 

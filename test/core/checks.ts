@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
+import { exitCodeOf } from '../../src/core/exit-codes.ts';
+import { rowOf } from '../../src/core/failure.ts';
+import type { RunOrTriggerReport, UnknownReport } from '../../src/core/report.ts';
+import { isSameAutomation } from '../../src/core/run.ts';
+import { dayMs } from '../../src/core/time.ts';
 import { fold, isUnknown, isUnreported } from '../../src/journal/entries.ts';
-import { exitCodeOf } from '../../src/run/exit-codes.ts';
-import { rowOf } from '../../src/run/failure.ts';
-import type { RunOrTriggerReport, UnknownReport } from '../../src/run/report.ts';
-import { isSameAutomation } from '../../src/run/run.ts';
-import { dayMs } from '../../src/run/time.ts';
 import type { Command, World } from './commands.ts';
 import { recordsOn } from './journal.ts';
 import type { Request, ServiceRun } from './service.ts';

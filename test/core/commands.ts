@@ -4,12 +4,12 @@ import type { Opened } from '../../src/commands/open.ts';
 import { recover } from '../../src/commands/recover.ts';
 import { trigger } from '../../src/commands/trigger.ts';
 import type { Context } from '../../src/context.ts';
-import { createTriggerJournal } from '../../src/journal/trigger-journal.ts';
-import { type ExitName, exitNameOfSeveral } from '../../src/run/exit-codes.ts';
-import { type Answer, type FailureKind, failureOf, rowOf } from '../../src/run/failure.ts';
-import type { Ports, StartedRun, Trigger } from '../../src/run/ports.ts';
-import { exitNameOf, Problem, type RunOrTriggerReport } from '../../src/run/report.ts';
-import { hourMs } from '../../src/run/time.ts';
+import { type ExitName, exitNameOfSeveral } from '../../src/core/exit-codes.ts';
+import { type Answer, type FailureKind, failureOf, rowOf } from '../../src/core/failure.ts';
+import type { Ports, StartedRun, Trigger } from '../../src/core/ports.ts';
+import { exitNameOf, Problem, type RunOrTriggerReport } from '../../src/core/report.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { createRecorder } from '../../src/journal/recorder.ts';
 import { type History, projectId, type Use } from './histories.ts';
 import { createMemoryJournal } from './journal.ts';
 import { createService, type Request } from './service.ts';
@@ -149,7 +149,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
   }
   let ids = 0;
   const journal = createMemoryJournal(machine, use);
-  const records = createTriggerJournal({
+  const records = createRecorder({
     journal,
     apiKeyHash: apiKey,
     areKeysIgnored,
@@ -172,7 +172,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
       status: refuse,
       result: refuse,
     },
-    journal: {
+    recorder: {
       ...records,
       appendSent: (...args) => step(() => records.appendSent(...args)),
       appendRefused: (...args) => step(() => records.appendRefused(...args)),

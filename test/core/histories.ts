@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hourMs, minuteMs } from '../../src/run/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { WriteFault } from './journal.ts';
 import type { Condition, Traits } from './service.ts';
 

@@ -1,7 +1,7 @@
+import { Problem } from '../../src/core/report.ts';
 import { fold, type JournalEntry } from '../../src/journal/entries.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { type JournalRecord, parseRecord } from '../../src/journal/records.ts';
-import { Problem } from '../../src/run/report.ts';
 import type { Machine } from './time.ts';
 
 /** What becomes of one record. But for `doubled`, an error is reported, after `whole` too. */

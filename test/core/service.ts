@@ -1,7 +1,7 @@
-import { type Answer, type FailureKind, failureOf } from '../../src/run/failure.ts';
-import type { StartedRun } from '../../src/run/ports.ts';
-import { type Automation, isSameAutomation } from '../../src/run/run.ts';
-import { hourMs } from '../../src/run/time.ts';
+import { type Answer, type FailureKind, failureOf } from '../../src/core/failure.ts';
+import type { StartedRun } from '../../src/core/ports.ts';
+import { type Automation, isSameAutomation } from '../../src/core/run.ts';
+import { hourMs } from '../../src/core/time.ts';
 import type { Command } from './commands.ts';
 import type { Time } from './time.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/run/ports.ts';
+import type { Clock } from '../../src/core/ports.ts';
 
 /** Simulated time. It passes only once nobody has anything left to do at this moment. */
 export function createTime() {

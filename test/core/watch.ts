@@ -7,12 +7,12 @@ import {
   failureOf,
   failureTable,
   rowOf,
-} from '../../src/run/failure.ts';
-import type { Ports } from '../../src/run/ports.ts';
-import type { RunReport, StoppedReport } from '../../src/run/report.ts';
-import type { RunResult, RunStatus } from '../../src/run/run.ts';
-import { hourMs, minuteMs } from '../../src/run/time.ts';
-import { type WatchOptions, watchRun } from '../../src/run/watch-run.ts';
+} from '../../src/core/failure.ts';
+import type { Ports } from '../../src/core/ports.ts';
+import type { RunReport, StoppedReport } from '../../src/core/report.ts';
+import type { RunResult, RunStatus } from '../../src/core/run.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { type WatchOptions, watchRun } from '../../src/core/watch-run.ts';
 import { hours, seldom, type Value } from './histories.ts';
 import { createMachine, createRandom, createTime } from './time.ts';
 
@@ -92,7 +92,7 @@ export async function checkWatch(watch: Watch): Promise<void> {
   const results: Request[] = [];
   const ports = {
     service: { status: ask(watch.statuses, statuses), result: ask(watch.results, results) },
-    journal: { appendStatus() {} },
+    recorder: { appendStatus() {} },
     clock,
     random: createRandom(watch.seed),
     signal,

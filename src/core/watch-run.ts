@@ -75,7 +75,7 @@ function pollGapMs({ startedAtMs }: RunStatus, nowMs: number): number {
 /** One valid answer, which is recorded. After the first one, an outage ends nothing. */
 async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
   const { patienceMs, deadlineMs, isPatienceGiven = false, isRecorded = false } = limits;
-  const { service, clock, journal } = ports;
+  const { service, clock, recorder } = ports;
   const mayRetry = (failure: Failure) =>
     isHeard || rowOf(failure).retry || (isRecorded && failure.kind === 'not_found');
   const isFree = (failure: Failure) => isHeard && rowOf(failure).retry && !isPatienceGiven;
@@ -84,7 +84,7 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
     { run, patienceMs, deadlineMs, mayRetry, isFree },
     ports,
   );
-  if (answer.ok) journal.appendStatus(run, answer.value);
+  if (answer.ok) recorder.appendStatus(run, answer.value);
   const hasExpired = deadlineMs !== undefined && clock.elapsedMs() >= deadlineMs;
   if (answer.ok || !hasExpired || !mayRetry(answer.failure)) return answer;
   const { failure } = answer;
@@ -111,7 +111,7 @@ export async function readResult(
   { patienceMs, deadlineMs }: Limits,
   ports: Ports,
 ): Promise<RunReport> {
-  const { service, journal, signal, emit } = ports;
+  const { service, recorder, signal, emit } = ports;
   const { automation } = run;
   const report: RunReport = { kind: 'run', ...run, status };
   const answer = await retry(
@@ -134,6 +134,6 @@ export async function readResult(
     emit({ type: 'warning', automation, text });
   }
   const complete = { ...report, result };
-  journal.appendStatus(run, decidingStatus(complete) ?? status, result.error?.message);
+  recorder.appendStatus(run, decidingStatus(complete) ?? status, result.error?.message);
   return complete;
 }

@@ -1,9 +1,9 @@
-import type { Trigger, TriggerJournal } from '../run/ports.ts';
-import { isSameAutomation } from '../run/run.ts';
+import type { Recorder, Trigger } from '../core/ports.ts';
+import { isSameAutomation } from '../core/run.ts';
 import type { Journal, NewRecord } from './journal.ts';
 import type { StatusRecord } from './records.ts';
 
-export interface TriggerJournalOptions {
+export interface RecorderOptions {
   journal: Journal;
   /** A hash of the API key. */
   apiKeyHash: string;
@@ -18,7 +18,7 @@ export interface TriggerJournalOptions {
 type LastStatus = Pick<StatusRecord, 'status' | 'isFinal' | 'reason'>;
 
 /** The journal as the core uses it: it never throws, because a run must not be lost by a full disk. */
-export function createTriggerJournal(options: TriggerJournalOptions): TriggerJournal {
+export function createRecorder(options: RecorderOptions): Recorder {
   const { journal, apiKeyHash, areKeysIgnored, newId, scrub, onUnwritable } = options;
   const firstFiles = new Map<string, number>(); // by minted key: nothing of it is in older files
   const lastStatuses = new Map<string, LastStatus>(); // by run

@@ -41,14 +41,17 @@ export type ExitName = (typeof exitTable)[number]['name'];
 export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export type SignalName = keyof typeof signalExitCodes;
 
-const codes = Object.fromEntries(exitTable.map(({ name, code }) => [name, code]));
+const codes = Object.fromEntries(exitTable.map(({ name, code }) => [name, code])) as Record<
+  ExitName,
+  number
+>;
 
 /** The exit code of a name; for `interrupted` that of the signal. */
 export function exitCodeOf(name: ExitName, signal?: AbortSignal): number {
   if (name === 'interrupted' && signal?.aborted) {
-    return signalExitCodes[signal.reason as SignalName] ?? 130;
+    return signalExitCodes[signal.reason as SignalName];
   }
-  return codes[name] ?? 70;
+  return codes[name];
 }
 
 /** What a command exits with that did several things: a signal, else 12, else the first that isn't 0. */

@@ -15,7 +15,7 @@ export interface StartOptions {
   /** The service ignores idempotency keys, so nothing that may have started a run is sent again. */
   areKeysIgnored: boolean;
   /** The trigger is unknown already, and was first sent then (in milliseconds since 1970). */
-  unknownSinceMs?: number;
+  unknownSinceAtMs?: number;
 }
 
 export type StartReport = RunReport | NotStartedReport | UnknownReport;
@@ -31,11 +31,11 @@ export async function startRun(
 ): Promise<StartReport> {
   const { deadlineMs, ifActive } = options;
   const { clock, signal } = ports;
-  let firstSentMs = options.unknownSinceMs ?? clock.nowMs();
-  let repeats = options.unknownSinceMs !== undefined;
+  let firstSentAtMs = options.unknownSinceAtMs ?? clock.nowMs();
+  let repeats = options.unknownSinceAtMs !== undefined;
   let trigger = first;
   for (let tries = 0; ; tries++) {
-    const report = await sendTrigger(trigger, { firstSentMs, repeats }, options, ports);
+    const report = await sendTrigger(trigger, { firstSentAtMs, repeats }, options, ports);
     const isActive = report.kind === 'not_started' && report.failure.kind === 'already_active';
     if (!isActive || ifActive === 'fail') return report;
     if (ifActive === 'skip') return { ...report, isSkipped: true };
@@ -48,7 +48,7 @@ export async function startRun(
     repeats = false; // it was refused, so it is unknown no more
     // Another command may have sent a given key since, so its day began with the first try.
     if (!trigger.isKeyGiven) {
-      firstSentMs = clock.nowMs();
+      firstSentAtMs = clock.nowMs();
       trigger = { ...trigger, idempotencyKey: ports.newKey() };
     }
   }
@@ -73,17 +73,17 @@ function waitMs(
  */
 async function sendTrigger(
   trigger: Trigger,
-  { firstSentMs, repeats }: { firstSentMs: number; repeats: boolean },
+  { firstSentAtMs, repeats }: { firstSentAtMs: number; repeats: boolean },
   options: StartOptions,
   ports: Ports,
 ): Promise<StartReport> {
   const { automation, isKeyGiven } = trigger;
   const { patienceMs, deadlineMs, areKeysIgnored } = options;
-  const { journal, clock, service, signal } = ports;
+  const { recorder, clock, service, signal } = ports;
   // Only of a key that this command minted it is sure that this command started the run.
   const started = isKeyGiven || repeats ? 'unknown' : 'yes';
   const startedMs = clock.elapsedMs();
-  const { sentId, isWritten } = await journal.appendSent(trigger, { repeats });
+  const { sentId, isWritten } = await recorder.appendSent(trigger, { repeats });
   const settled = repeats && (await lookBeforeRepeating(trigger, sentId, isWritten, ports));
   if (settled) return settled;
 
@@ -104,13 +104,13 @@ async function sendTrigger(
       deadlineMs,
       mayRetry: (failure) => rowOf(failure).retry && !(areKeysIgnored && firstUnknown),
       // Services forget an idempotency key after a day.
-      mayAttempt: () => Math.abs(clock.nowMs() - firstSentMs) <= dayMs,
+      mayAttempt: () => Math.abs(clock.nowMs() - firstSentAtMs) <= dayMs,
     },
     ports,
   );
   if (answer.ok) {
     const { executionId, document } = answer.value;
-    await journal.appendAccepted(trigger, executionId);
+    await recorder.appendAccepted(trigger, executionId);
     return { ...runReport(trigger, executionId, started), document };
   }
 
@@ -142,13 +142,13 @@ async function settle(
   trigger: Trigger,
   { sentId, isWritten, started, firstUnknown, last, attempts, tookMs }: Sending,
   { ifActive, areKeysIgnored }: StartOptions,
-  { journal }: Ports,
+  { recorder }: Ports,
 ): Promise<StartReport> {
   if (!firstUnknown) {
     const isListed = last.kind !== 'already_active' || ifActive === 'fail';
-    await journal.appendRefused(trigger, sentId, { why: last, isListed });
+    await recorder.appendRefused(trigger, sentId, { why: last, isListed });
   }
-  const look = await journal.look(trigger);
+  const look = await recorder.look(trigger);
   if (look?.executionId) return runReport(trigger, look.executionId, started);
   // If the journal can't be read, this or another command's `sent` may be open in it.
   const mayBeOpen = look ? look.openSents.length > 0 : isWritten || trigger.isKeyGiven;
@@ -168,9 +168,9 @@ async function lookBeforeRepeating(
   trigger: Trigger,
   sentId: string,
   isWritten: boolean,
-  { journal }: Ports,
+  { recorder }: Ports,
 ): Promise<StartReport | undefined> {
-  const look = isWritten ? await journal.look(trigger) : undefined;
+  const look = isWritten ? await recorder.look(trigger) : undefined;
   if (!look) {
     const reason = "the journal can't be written, so it isn't sent again";
     return { ...unknownReport(trigger), last: failureOf('not_repeated', { reason }) };

@@ -38,7 +38,7 @@ export interface TriggerLook {
 }
 
 /** How the core records. What can't be written is said in a warning. */
-export interface TriggerJournal {
+export interface Recorder {
   /** Returns the id of the record, and whether it is on disk. */
   appendSent(
     trigger: Trigger,
@@ -79,7 +79,7 @@ export type RunEvent =
 /** What the core needs of the world. */
 export interface Ports {
   service: Service;
-  journal: TriggerJournal;
+  recorder: Recorder;
   clock: Clock;
   /** From 0 to below 1. */
   random(): number;

@@ -226,7 +226,8 @@ function declareConfig(program: Command, act: Act): void {
     ['runctl config', 'the default profile'],
     ['runctl config set baseUrl https://api.example.com', 'store one setting'],
     ['runctl config set apiKey < key.txt', 'never an argument'],
-    ['runctl config set profile eu', 'another profile from now on'],
+    ['runctl config --profile eu', 'another profile'],
+    ['runctl config set profile eu', 'from now on, that one'],
   ]);
   const get = addCommand(config, 'get <setting>', "print a setting's value");
   act(get, async ([name]: [string], _, context) =>
@@ -254,7 +255,11 @@ function declareDoctor(program: Command, act: Act): void {
 }
 
 function declareEmulator(program: Command, act: Act): void {
-  const emulator = addCommand(program, 'emulator [command...]', 'run a local copy of the service')
+  const emulator = addCommand(
+    program,
+    'emulator [command...]',
+    'run a local copy of the service until Ctrl-C, or for a command',
+  )
     .addOption(
       new Option('--scenario <name>', 'what happens')
         .choices(Object.keys(scenarios))
@@ -262,6 +267,7 @@ function declareEmulator(program: Command, act: Act): void {
     )
     .option('--port <number>', 'the port to listen on (default: any free one)', parsePort)
     .option('--speed <factor>', 'let runs age this much faster (default: 1)', parseSpeed);
+  emulator.usage('[flags] [-- command...]');
   emulator.addHelpText('after', () => {
     const helper = new Help();
     const rows = Object.entries(scenarios).map(([name, { description }]) =>
@@ -298,7 +304,11 @@ function declareAgent(program: Command, act: Act): void {
     ['runctl agent trigger $AGENT --message "hello"', 'what its endpoint answers'],
     ['runctl agent status $AGENT $EXECUTION', 'an old run'],
   ]);
-  const trigger = addCommand(agent, 'trigger <agentId>', 'trigger an Agent (this starts no run)')
+  const trigger = addCommand(
+    agent,
+    'trigger <agentId>',
+    "call an Agent's trigger, which starts no run any more",
+  )
     .option('--message <text>', "the request's message")
     .option('--title <text>', "the request's title")
     .option('--idempotency-key <key>', "the request's key", parseKey);

@@ -127,12 +127,29 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
   }
 }
 
+/** Words that people type who know other tools. */
+const hintsForWords: Record<string, string> = {
+  start: 'did you mean trigger?',
+  run: 'did you mean trigger?',
+  logs: 'did you mean result?',
+  output: 'did you mean result?',
+  login: 'did you mean config?',
+  init: 'did you mean config?',
+  cancel: "the service can't cancel a run",
+  stop: "the service can't cancel a run",
+};
+
 /** In commander's words. A value behind `=` may be a secret, so it isn't repeated. */
 function usageProblem({ message }: CommanderError, name: string): Problem {
   const text = message
     .replace('(outputHelp)', `${name} needs a command`.trimStart())
     .replace(/^error: /, '')
-    .replace(/^unknown command '(cancel|stop|kill)'$/, "$&: the service can't cancel a run")
+    .replace(/^(unknown command '(\w+)').*/s, (all, start, word) => {
+      const hint = hintsForWords[word];
+      return hint ? `${start}: ${hint}` : all;
+    })
+    .replace(/^missing required argument '(.*)'$/, 'missing argument <$1>')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) <\w+>' argument '(.*)' is invalid/, '$1 $2 is invalid')
     .replace(/^(unknown )?option/, '$1flag')
     .replace(/(--[\w-]+)=[^\s']*/g, '$1=…')
     .replace(/\s+\(Did you mean (.*)\?\)$/, ': did you mean $1?');

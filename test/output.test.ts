@@ -430,7 +430,7 @@ test.each<[string, (RunEvent | number)[], Given, string[]]>([
   ['a line every five minutes', [...started, going, 300_000, going, polled('COMPLETED'), 300_000], {}, [startLine, 'nightly RUNNING for 10m 2s']],
   ['a run that was started before', [{ type: 'watching', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
   ['nothing of a response that is lost and repaired', [retry(0), retry(1000), { type: 'started', run }], {}, []],
-  ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s (HTTP 502), still trying', 'nightly RUNNING for 5m 2s']],
+  ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s, still trying (HTTP 502)', 'nightly RUNNING for 5m 2s']],
   ['a wait', [waiting, waiting, ...started], {}, ['nightly is already running, waiting for it to finish', startLine]],
   ['notes and warnings', [note, warning], {}, ['runctl: a', 'runctl: warning: b']],
   ['warnings alone with --quiet', [...started, note, warning], { quiet: true }, ['runctl: warning: b']],

@@ -2,7 +2,20 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { completed, executionId, given, json, projectId, running } from './given.ts';
+import {
+  acceptedAs,
+  alreadyActive,
+  byName,
+  completed,
+  executionId,
+  given,
+  json,
+  otherId,
+  output,
+  projectId,
+  running,
+  statusOf,
+} from './given.ts';
 
 type Options = NonNullable<Parameters<typeof given>[0]>;
 
@@ -193,6 +206,29 @@ test('an API key that is replaced during a command is read again', async () => {
 
   const sent = requests.map(({ headers }) => headers['x-api-key']);
   expect(sent.slice(0, 3)).toEqual(['sk-live-old', 'sk-live-old', 'sk-live-new']);
+});
+
+test('a trigger is recorded with the API key that it is sent with', async () => {
+  const config = (apiKey: string) => JSON.stringify(inProfile({ baseUrl, apiKey }));
+  const path = () => join(folder, 'config.json');
+  const { runctl, journal, baseUrl, folder } = await given({
+    env: { RUNCTL_API_KEY: '' },
+    trigger: [byName({ export: acceptedAs(otherId), nightly: alreadyActive })],
+    status: [
+      (...args) => {
+        writeFileSync(path(), config('sk-live-new'));
+        json(401, { message: 'expired' })(...args);
+      },
+      statusOf('COMPLETED'),
+    ],
+    result: [output],
+  });
+  writeFileSync(path(), config('sk-live-old'), { mode: 0o600 });
+
+  await runctl('trigger nightly export --watch --if-active wait --timeout 1m');
+
+  const sents = journal().filter(({ type, name }) => type === 'sent' && name === 'nightly');
+  expect(new Set(sents.map(({ apiKeyHash }) => apiKeyHash)).size).toBe(2);
 });
 
 test('config set and unset write the profile in force, for the user alone', async () => {

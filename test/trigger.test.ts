@@ -644,6 +644,7 @@ describe('the command to type', () => {
   test.each([
     ["'a b' --watch", `'a b' ${wait} --watch`],
     ['nightly -w --idempotency-key k1', `nightly ${wait} --watch --idempotency-key k1`],
+    ['nightly --idempotency-key=-k', `nightly ${wait} '--idempotency-key=-k'`],
     [
       `nightly -p ${otherId} --api-key-file - --profile eu`,
       `nightly ${wait} --profile eu --project ${otherId} --api-key-file -`,
@@ -658,6 +659,13 @@ describe('the command to type', () => {
     });
     const { document } = await runctl(`trigger ${typed} --json`);
     expect(document.runctl.next).toBe(`runctl trigger ${next}`);
+  });
+
+  test('is to recover, while an earlier trigger may be the active one', async () => {
+    const { runctl } = await given({ trigger: [connectionLost, alreadyActive], isTTY: true });
+    await runctl('trigger nightly --give-up-after 0');
+    const { exitCode, document } = await runctl('trigger nightly --watch --json');
+    expect([exitCode, document.runctl.next]).toEqual([5, 'runctl recover nightly --watch']);
   });
 
   test('has in a mail what the environment gave, but the API key', async () => {

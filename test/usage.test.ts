@@ -161,7 +161,7 @@ describe('a run', () => {
     for (const name of ['nightly', '@']) {
       const { exitCode, stderr } = await runctl(`status ${name}`);
       expect(exitCode).toBe(0);
-      expect(stderr).toMatch(/started no run: it is already running/);
+      expect(stderr).toMatch(/started no run \(it is already running\)/);
       expect((await runctl(`status ${name} --quiet`)).stderr).toBe('');
     }
     for (const { path } of requests) expect(path).toContain(executionId);
@@ -247,7 +247,13 @@ describe('wrong usage', () => {
   });
 
   test.each([
-    ['trigger', "missing required argument 'automation'"],
+    ['trigger', 'missing argument <automation>'],
+    ['start nightly', "unknown command 'start': did you mean trigger?"],
+    ['cancel nightly', "unknown command 'cancel': the service can't cancel a run"],
+    [
+      'status nightly --give-up-after 5',
+      '--give-up-after 5 is invalid. It needs a unit: 5s or 5m?',
+    ],
     ['lsit', "unknown command 'lsit': did you mean list?"],
     ['list --quite', "unknown flag '--quite': did you mean --quiet?"],
     ['status --json=yes', "unknown flag '--json=…'"],
@@ -473,6 +479,15 @@ describe('doctor', () => {
     expect(document.runctl).toMatchObject({ outcome: 'unauthorized', exitCode: 7 });
     expect(document.runctl.error.message).toContain(`API key: ${reason}`);
   });
+
+  test.each([{ RUNCTL_STATE_DIR: 'state' }, { RUNCTL_IDEMPOTENCY_KEYS: 'maybe' }])(
+    'fails with %j, as trigger does',
+    async (env) => {
+      const { runctl } = await given({ status: [notFoundRun], env });
+      expect((await runctl('trigger nightly')).exitCode).toBe(2);
+      expect((await runctl('doctor')).exitCode).toBe(2);
+    },
+  );
 
   test('names all settings that are missing, and the command that asks for them', async () => {
     const env = { RUNCTL_BASE_URL: '', RUNCTL_API_KEY: '', RUNCTL_PROJECT: '' };

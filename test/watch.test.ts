@@ -552,6 +552,16 @@ describe('watch --all', () => {
     expect(requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  test('follows a run once that two triggers got', async () => {
+    const { runctl } = await given();
+    await runctl('trigger nightly');
+    await runctl('trigger nightly');
+
+    const { exitCode, documents } = await runctl('watch --all --json');
+
+    expect([exitCode, documents.length]).toEqual([0, 1]);
+  });
+
   test('says that there is nothing to follow: 0', async () => {
     const { runctl } = await given();
 

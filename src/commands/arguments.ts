@@ -76,7 +76,7 @@ export function findRun(
   const run = newestRun(text, triggered, emit) ?? newestRun(text, entries, emit);
   return run
     ? { run: { ...run, isLastRun: true }, isRecorded: true }
-    : notRecorded(`this machine has no record of a run of ${text}`);
+    : notRecorded(`this machine has no record of a run of "${text}"`);
 }
 
 const hasExecution = ({ executionId }: JournalEntry) => executionId !== undefined;
@@ -110,7 +110,7 @@ const entriesOf = (automation: Automation, journal: Journal): JournalEntry[] =>
 export function recordedEntries(automation: Automation, journal: Journal): JournalEntry[] {
   const entries = entriesOf(automation, journal);
   if (entries.length > 0) return entries;
-  return notRecorded(`this machine has no record of ${automation.name}`);
+  return notRecorded(`this machine has no record of "${automation.name}"`);
 }
 
 /** The last run, unless a trigger is newer that may have started another. */
@@ -131,7 +131,8 @@ function newestRun(
   }
   const later = entries.findLast(({ place }) => place > last.place);
   if (later?.notStarted) {
-    const note = `the last trigger of ${later.automation.name} started no run: ${later.notStarted.reason}. This is the run before it.`;
+    const { name } = later.automation;
+    const note = `a later trigger of ${name} started no run (${later.notStarted.reason}), so this is its last one`;
     emit({ type: 'note', text: note });
   }
   return { automation, executionId };

@@ -37,14 +37,15 @@ export async function doctor(context: Context): Promise<CommandResult> {
   } catch (error) {
     checks.push(failedCheck('settings', error));
   }
-  checks.push(...checkJournal(settings, context));
+  checks.push(checkJournal(settings, context));
   return { reports: [await reportOf(checks, context)], show: 'text' };
 }
 
 function describe(settings: Settings): string {
-  const { profile, project } = settings;
+  const { profile, project, idempotencyKeys } = settings;
   const ofProject = project ? `project ${project.value.slice(0, 8)}…` : 'no project';
-  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}`;
+  const keys = idempotencyKeys.value === 'ignored' ? ', idempotency keys are ignored' : '';
+  return `profile ${profile.value}: ${requireBaseUrl(settings)}, ${ofProject}${keys}`;
 }
 
 function failedCheck(name: Check['name'], error: unknown): Check {
@@ -112,13 +113,11 @@ function warnOfClock(serviceTimeMs: number | undefined, { clock, emit }: Context
   emit({ type: 'warning', text });
 }
 
-/** Nothing if the settings don't say which journal it is. */
-function checkJournal(settings: Settings, context: Context): Check[] {
+function checkJournal(settings: Settings, context: Context): Check {
   try {
-    return [{ name: 'journal', message: openJournal(context, settings).check() }];
+    return { name: 'journal', message: openJournal(context, settings).check() };
   } catch (error) {
-    const failed = failedCheck('journal', error);
-    return failed.exit === 'usage' ? [] : [failed];
+    return failedCheck('journal', error);
   }
 }
 

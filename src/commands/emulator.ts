@@ -42,6 +42,9 @@ export async function emulator(
     RUNCTL_API_KEY: emulatorApiKey,
     RUNCTL_PROJECT: projectId,
   };
+  if (command.length > 0 && !flags.quiet) {
+    stderr.write(`emulator: listening on ${server.url} until the command exits\n`);
+  }
   try {
     const exitCode =
       command.length > 0
@@ -67,7 +70,10 @@ async function waitForSignal(
     stdout.write(`export ${name}=${value}\n`);
   }
   if (!flags.quiet) {
-    stderr.write('Listening until Ctrl-C. Paste these lines into another shell.\n');
+    const { port } = new URL(variables.RUNCTL_BASE_URL ?? '');
+    stderr.write(
+      `Listening until Ctrl-C. Paste these lines into another shell. --port ${port} keeps the address.\n`,
+    );
   }
   await new Promise<void>((resolve) => onSignal(signal, resolve));
   // The terminal has written ^C.

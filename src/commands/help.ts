@@ -58,7 +58,7 @@ function flagsText(program: Command): string {
   return `Common flags, before or after the command:
 ${rowsOf(program.options.map(({ flags, description }) => [flags, description]))}
 
-Settings of a profile (runctl config), and their environment variables. A flag
-beats the environment, which beats the profile, unless --profile names it:
+Settings of a profile (runctl config), and their environment variables, which
+win unless --profile names the profile. Flags win over both:
 ${rowsOf(settings)}`;
 }

@@ -16,7 +16,7 @@ export interface Opened {
   settings: Settings;
   journal: Journal;
   ports: Ports;
-  /** A hash of the API key. */
+  /** A hash of the API key that the command began with. */
   apiKeyHash: string;
 }
 
@@ -25,13 +25,15 @@ export async function open(context: Context): Promise<Opened> {
   const settings = resolveSettings(context);
   const service = openService(context, settings);
   const journal = openJournal(context, settings);
-  const apiKeyHash = await hashOf(await service.readApiKey());
+  const hashApiKey = async () => hashOf(await service.readApiKey());
+  const apiKeyHash = await hashApiKey();
   const { clock, signal, random, randomUuid, secrets, emit } = context;
   const ports: Ports = {
     service,
     recorder: createRecorder({
       journal,
-      apiKeyHash,
+      // After a 401 the API key is read again, which may fail.
+      apiKeyHash: () => hashApiKey().catch(() => apiKeyHash),
       areKeysIgnored: settings.idempotencyKeys.value === 'ignored',
       newId: randomUuid,
       scrub: secrets.scrub,

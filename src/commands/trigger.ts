@@ -45,9 +45,12 @@ export async function trigger(
   if (dryRun) {
     return { reports: automations.map((each) => dryRunReport(each, opened)), show: 'text' };
   }
-  warnOfUnknown(automations, idempotencyKey, opened);
+  const unknown = new Set(automations.filter(isUnknownBefore(idempotencyKey, opened)));
   const reports = automations.map(async (automation): Promise<Report> => {
     const report = await start(automation, flags, opened, context);
+    if (report.kind === 'not_started' && unknown.has(automation)) {
+      return { ...report, isUnknownBefore: true };
+    }
     if (report.kind === 'run' && report.trigger?.started !== 'no') {
       const { executionId } = report;
       context.emit({ type: 'started', run: { automation, executionId } });
@@ -134,27 +137,24 @@ function recordedEntry(
   return entry;
 }
 
-/** Names the unknown triggers of these automations that nobody has heard of yet. */
-function warnOfUnknown(
-  automations: readonly Automation[],
-  key: string | undefined,
-  { journal, ports: { emit } }: Opened,
-): void {
+/** Whether there are unknown triggers that nobody has heard of yet, of which a warning is told. */
+function isUnknownBefore(key: string | undefined, { journal, ports: { emit } }: Opened) {
   const entries = entriesOrNone(journal.recent, (text) => {
     // If a key was given, the search for it has the same warning.
     if (key === undefined) emit({ type: 'warning', text });
   });
-  for (const automation of automations) {
+  return (automation: Automation): boolean => {
     const unknown = entries.filter(
       (entry) =>
         isUnreported(entry) &&
         isSameAutomation(entry.automation, automation) &&
         entry.trigger?.idempotencyKey !== key,
     );
-    if (unknown.length === 0) continue;
+    if (unknown.length === 0) return false;
     const which =
       unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
     const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
     emit({ type: 'warning', automation, text });
-  }
+    return true;
+  };
 }

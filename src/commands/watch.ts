@@ -32,8 +32,8 @@ export async function watch(
     ? unfinishedRuns(opened, context)
     : names.map((name) => findRun(name, opened, emit));
   const ids = found.map(({ run }) => run.executionId);
-  const twice = ids.findIndex((id, index) => ids.indexOf(id) < index);
-  if (twice !== -1) throw new Problem(`${names[twice]} is a run that is named twice`);
+  const twice = names.find((_, index) => ids.indexOf(ids[index] as string) < index);
+  if (twice) throw new Problem(`${twice} is a run that is named twice`);
   const unknown = all ? unknownTriggers(opened) : [];
   if (all && found.length + unknown.length === 0) {
     emit({ type: 'note', text: 'nothing to watch: no run of the last 24h is unfinished' });
@@ -46,17 +46,20 @@ export async function watch(
   return { reports: [...unknown, ...reports], show: 'summaries' };
 }
 
-/** But those of another API key, because another profile's `watch --all` follows them. */
+/** Without those of another API key, because another profile's `watch --all` follows them. */
 function unfinishedRuns({ journal, apiKeyHash }: Opened, { clock }: Context): FoundRun[] {
   const isOwn = ({ trigger }: JournalEntry) =>
     !trigger?.openSents.length || trigger.openSents.some((sent) => sent.apiKeyHash === apiKeyHash);
-  return journal
+  const runs = journal
     .recent()
     .filter(({ status, atMs }) => !status?.isFinal && atMs > clock.nowMs() - dayMs)
     .filter(isOwn)
     .flatMap(({ automation, executionId }) =>
-      executionId === undefined ? [] : [{ run: { automation, executionId }, isRecorded: true }],
+      executionId === undefined ? [] : [{ automation, executionId }],
     );
+  // A service that replays responses may have given several triggers one run.
+  const byId = new Map(runs.map((run) => [run.executionId, run]));
+  return [...byId.values()].map((run) => ({ run, isRecorded: true }));
 }
 
 const unknownTriggers = (opened: Opened): UnknownReport[] =>

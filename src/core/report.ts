@@ -58,6 +58,8 @@ export interface NotStartedReport extends ReportFacts {
   failure: Failure;
   /** By `--if-active skip`. */
   isSkipped?: boolean;
+  /** An earlier trigger of the automation is unknown, so the active run may be its own. */
+  isUnknownBefore?: boolean;
 }
 
 /** A trigger may have started a run. */

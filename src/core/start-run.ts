@@ -186,20 +186,20 @@ export const keysIgnored = {
   remedy: 'look',
 } as const;
 
-const about = ({ automation, idempotencyKey, isKeyGiven }: Trigger, started: Started) => ({
+const triggerFacts = ({ automation, idempotencyKey, isKeyGiven }: Trigger, started: Started) => ({
   automation,
   trigger: { started, idempotencyKey, isKeyGiven },
 });
 
 export const runReport = (trigger: Trigger, executionId: string, started: Started): RunReport => ({
   kind: 'run',
-  ...about(trigger, started),
+  ...triggerFacts(trigger, started),
   executionId,
 });
 
 const notStartedReport = (trigger: Trigger, why: Failure): NotStartedReport => ({
   kind: 'not_started',
-  ...about(trigger, 'no'),
+  ...triggerFacts(trigger, 'no'),
   failure: why,
 });
 
@@ -207,4 +207,4 @@ const notStartedReport = (trigger: Trigger, why: Failure): NotStartedReport => (
 export const unknownReport = (
   trigger: Trigger,
   why = failureOf('no_response', { reason: 'no response named its run' }),
-): UnknownReport => ({ kind: 'unknown', ...about(trigger, 'unknown'), failure: why });
+): UnknownReport => ({ kind: 'unknown', ...triggerFacts(trigger, 'unknown'), failure: why });

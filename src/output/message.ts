@@ -124,6 +124,11 @@ function notStartedMessage(report: NotStartedReport, about: MessageContext): Mes
   const { automation, failure, trigger, isSkipped } = report;
   const happened = `${automation.name} wasn't started`;
   if (isSkipped) return { happened, why: failure.reason };
+  if (failure.kind === 'already_active' && report.isUnknownBefore) {
+    const { why, facts } = reasonOf(failure, about);
+    const words = ['recover', about.commandLine.automation(automation), ...watchFlag(about)];
+    return { happened, why: `${why}, maybe because of an earlier trigger`, facts, fix: words };
+  }
   const fix = fixOf(failure, about.commandLine.automation(automation));
   const key = trigger?.isKeyGiven ? keyFlag(trigger) : [];
   const flags = fix?.[0] === 'trigger' ? [...watchFlag(about), ...key] : [];
@@ -136,10 +141,11 @@ const fixOf = (failure: Failure, automation: string): string[] | undefined =>
     .map((word) => (word === '<automation>' ? automation : word));
 
 const watchFlag = ({ show }: MessageContext) => (show === 'summaries' ? ['--watch'] : []);
-const keyFlag = (trigger: { idempotencyKey: string }) => [
-  '--idempotency-key',
-  trigger.idempotencyKey,
-];
+/** In one word, because the key may begin with a dash. */
+const keyFlag = ({ idempotencyKey }: { idempotencyKey: string }) =>
+  idempotencyKey.startsWith('-')
+    ? [`--idempotency-key=${idempotencyKey}`]
+    : ['--idempotency-key', idempotencyKey];
 
 function unknownMessage(report: UnknownReport, about: MessageContext): Message {
   const { automation, failure, last = failure, attempts = 1, tookMs = 0, atMs } = report;

@@ -71,7 +71,7 @@ export function progressText(run: WatchedRun, style: Style, { clock }: ProgressC
     const { failure, startMs } = silence;
     const why = (failure.httpStatus ?? 0) < 400 ? failure.reason : httpFact(failure);
     const silent = formatDuration(clock.elapsedMs() - startMs);
-    parts.push(`no response for ${silent} (${why}), still trying`);
+    parts.push(`no response for ${silent}, still trying (${why})`);
   }
   return parts.filter(Boolean).join(', ');
 }

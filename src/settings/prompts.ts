@@ -26,7 +26,7 @@ export async function askHidden(message: string, check: Check, context: Context)
     const text = await answerOf(password(options, streamsOf(context)));
     const verdict = await check(text);
     if (verdict === true) return text;
-    context.stderr.write(`${verdict}\n`);
+    context.stderr.write(`runctl: ${verdict}\n`);
   }
 }
 

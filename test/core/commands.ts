@@ -151,7 +151,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
   const journal = createMemoryJournal(machine, use);
   const records = createRecorder({
     journal,
-    apiKeyHash: apiKey,
+    apiKeyHash: async () => apiKey,
     areKeysIgnored,
     newId: () => `sent-${number}-${++ids}`,
     scrub: (text) => text,

@@ -103,7 +103,7 @@ function addCommand(parent: Command, usage: string, description: string): Comman
 }
 
 const subcommandTerm = (command: Command) =>
-  [[command.name(), ...command.aliases()].join(', '), command.usage().replace(/ ?\[flags\]/, '')]
+  [[command.name(), ...command.aliases()].join(', '), command.usage().replace(/ ?\[flags\] ?/, '')]
     .join(' ')
     .trim();
 

@@ -36,7 +36,7 @@ export async function runProcess(): Promise<void> {
 
   const argv = process.argv.slice(2);
   const command =
-    argv[0] === '__complete' ? complete(argv.slice(1)) : run(argv, secrets, interrupt);
+    argv[0] === '__complete' ? answerTab(argv.slice(1)) : run(argv, secrets, interrupt);
   const exitCode = await command.catch(endByBug);
   const end = () => {
     const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
@@ -83,13 +83,13 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
 }
 
 /** Answers the Tab key. What can't be read is not offered. */
-async function complete([shell, ...words]: string[]): Promise<number> {
-  const { complete: candidates } = await import('./commands/completion.ts');
+async function answerTab([shell, ...words]: string[]): Promise<number> {
+  const { complete } = await import('./commands/completion.ts');
   const { createProgram } = await import('./cli.ts');
   const { recordedNames } = await import('./commands/arguments.ts');
   const program = createProgram(async () => {});
   const names = () => recordedNames(process.env, Date.now());
-  process.stdout.write(candidates(shell as Shell, words, program, names));
+  process.stdout.write(complete(shell as Shell, words, program, names));
   return 0;
 }
 

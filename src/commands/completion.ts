@@ -82,11 +82,13 @@ export function complete(
   const word = unquote(last);
   const place = placeAfter(words.slice(0, -1).map(unquote), program);
   const isFlag = word.startsWith('-') && !place.option && !place.isPastOptions;
-  const candidates = isFlag ? flagsOf(place.command) : candidatesAt(place, program, automations);
+  const candidates = isFlag
+    ? flagCandidates(place.command)
+    : candidatesAt(place, program, automations);
   if (candidates === 'files') return ':files\n';
   return candidates
     .filter(({ value }) => value.startsWith(word) && !/\p{Cc}/u.test(value))
-    .map((candidate) => `${lineOf(candidate, shell, last)}\n`)
+    .map((candidate) => `${candidateLine(candidate, shell, last)}\n`)
     .join('');
 }
 
@@ -129,7 +131,7 @@ function placeAfter(words: readonly string[], program: Command) {
 const optionOf = (command: Command, flag: string) =>
   command.options.find((option) => option.required && [option.short, option.long].includes(flag));
 
-const flagsOf = ({ options }: Command): Candidate[] =>
+const flagCandidates = ({ options }: Command): Candidate[] =>
   options.map(({ long, short, description }) => ({ value: long ?? short ?? '', description }));
 
 const subcommandsOf = ({ commands }: Command): Candidate[] =>
@@ -162,7 +164,7 @@ const unquote = (word: string): string =>
     (_, escaped, single, double) => escaped ?? single ?? double.replace(/\\(["$`\\])/g, '$1'),
   );
 
-function lineOf({ value, description }: Candidate, shell: Shell, typed: string): string {
+function candidateLine({ value, description }: Candidate, shell: Shell, typed: string): string {
   if (shell === 'bash') return bashWord(value, typed);
   if (shell === 'fish') return `${value}\t${description ?? ''}`;
   const escaped = value.replace(/[\\:]/g, '\\$&');

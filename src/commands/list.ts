@@ -54,13 +54,12 @@ export async function list(
     context.emit({ type: 'note', text: `nothing to list, next: ${next}` });
   }
   const rows = (latest ? latestOf(entries, nowMs) : entries).map((entry) => entryRow(entry, nowMs));
+  const pollAll = (some: readonly RunOrTriggerReport[]) =>
+    Promise.all(some.map((row) => pollRow(row, giveUpAfterMs, { ports, journal, nowMs })));
+  if (!statuses) return { reports: await pollAll(rows.slice(0, limit)), show: 'rows' };
+
   // The status of an unfinished run has to be asked for before it can be compared.
-  const compared = statuses
-    ? rows.filter((row) => isUnfinished(row) || isWanted(row))
-    : rows.slice(0, limit);
-  const polled = await Promise.all(
-    compared.map((row) => poll(row, giveUpAfterMs, { ports, journal, nowMs })),
-  );
+  const polled = await pollAll(rows.filter((row) => isUnfinished(row) || isWanted(row)));
   // A run that couldn't be polled is shown, because it may be one that is asked for.
   const shown = polled.filter((row) => isWanted(row) || isUnpolled(row));
   return { reports: shown.slice(0, limit), show: 'rows' };
@@ -130,7 +129,7 @@ function recordedStatus({ automation, executionId, status, atMs }: JournalEntry)
 }
 
 /** Asks for the status of a run of the last day that is unfinished. */
-async function poll(
+async function pollRow(
   row: RunOrTriggerReport,
   patienceMs: number,
   { ports, journal, nowMs }: { ports: Ports | undefined; journal: Journal; nowMs: number },

@@ -69,7 +69,7 @@ export async function retry<T>(
   }
 }
 
-interface Limits {
+interface PauseLimits {
   isFree: boolean;
   spareMs: number;
   leftMs: number;
@@ -80,7 +80,7 @@ interface Limits {
 function pauseAfter(
   { retryAfterMs = 0 }: Failure,
   failures: number,
-  { isFree, spareMs, leftMs, random }: Limits,
+  { isFree, spareMs, leftMs, random }: PauseLimits,
 ): { delayMs: number; isLast: boolean } | undefined {
   const maxMs = isFree ? Number.POSITIVE_INFINITY : spareMs - lastAttemptMs;
   const askedMs = isFree ? Math.min(retryAfterMs, maxRetryAfterMs) : retryAfterMs;

@@ -25,7 +25,7 @@ export interface WatchOptions {
 }
 
 /** Of one question. Without a deadline the patience alone limits it. */
-type Limits = Pick<WatchOptions, 'patienceMs'> & Partial<WatchOptions>;
+type QuestionLimits = Pick<WatchOptions, 'patienceMs'> & Partial<WatchOptions>;
 
 const minGapMs = 3000;
 const maxGapMs = 15_000;
@@ -47,7 +47,7 @@ export async function watchRun(
   let isHeard = options.isAccepted;
   let status: RunStatus | undefined;
   for (;;) {
-    const answer = await poll(run, isHeard, options, ports);
+    const answer = await askStatus(run, isHeard, options, ports);
     if (!answer.ok) return stopped(answer.failure);
     isHeard = true;
     status = answer.value;
@@ -73,11 +73,13 @@ function pollGapMs({ startedAtMs }: RunStatus, nowMs: number): number {
 }
 
 /** One valid answer, which is recorded. After the first one, an outage ends nothing. */
-async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
+async function askStatus(run: Run, isHeard: boolean, limits: QuestionLimits, ports: Ports) {
   const { patienceMs, deadlineMs, isPatienceGiven = false, isRecorded = false } = limits;
   const { service, clock, recorder } = ports;
+  // What doesn't pass by itself ends a command that has heard nothing yet.
   const mayRetry = (failure: Failure) =>
     isHeard || rowOf(failure).retry || (isRecorded && failure.kind === 'not_found');
+  // An outage costs no patience once the run was heard of, unless the user limits it.
   const isFree = (failure: Failure) => isHeard && rowOf(failure).retry && !isPatienceGiven;
   const answer = await retry(
     (timeoutMs) => service.status(run, timeoutMs),
@@ -95,10 +97,10 @@ async function poll(run: Run, isHeard: boolean, limits: Limits, ports: Ports) {
 /** The current status, within the patience. */
 export async function readStatus(
   run: Run,
-  limits: Pick<Limits, 'patienceMs' | 'isRecorded'>,
+  limits: Pick<QuestionLimits, 'patienceMs' | 'isRecorded'>,
   ports: Ports,
 ): Promise<RunReport | UnreadableReport> {
-  const answer = await poll(run, false, limits, ports);
+  const answer = await askStatus(run, false, limits, ports);
   return answer.ok
     ? { kind: 'run', ...run, status: answer.value }
     : { kind: 'unreadable', ...run, failure: answer.failure };
@@ -108,7 +110,7 @@ export async function readStatus(
 export async function readResult(
   run: Run,
   status: RunStatus,
-  { patienceMs, deadlineMs }: Limits,
+  { patienceMs, deadlineMs }: QuestionLimits,
   ports: Ports,
 ): Promise<RunReport> {
   const { service, recorder, signal, emit } = ports;

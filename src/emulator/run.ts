@@ -20,22 +20,22 @@ export const hasEnded = (run: EmulatedRun, nowMs: number): boolean =>
   ageMsAt(run, nowMs) >= durationMs(run);
 
 /** The fields that the status and the result of a run have in common. */
-const commonFields = (run: EmulatedRun, nowMs: number): JsonObject => ({
+const sharedFields = (run: EmulatedRun, nowMs: number): JsonObject => ({
   executionId: run.executionId,
   projectId: run.automation.projectId,
   automationName: run.automation.name,
   status: hasEnded(run, nowMs) ? (run.plan.finalStatus ?? 'COMPLETED') : 'RUNNING',
   // It counts from the start as the caller saw it, and so is in the future if the run ages faster.
-  completedAt: hasEnded(run, nowMs) ? timeText(run.startedAtMs + durationMs(run)) : null,
+  completedAt: hasEnded(run, nowMs) ? isoTime(run.startedAtMs + durationMs(run)) : null,
 });
 
 /** What the status endpoint answers. */
 export const executionDocument = (run: EmulatedRun, nowMs: number): JsonObject => ({
-  ...commonFields(run, nowMs),
+  ...sharedFields(run, nowMs),
   title: null,
   message: null,
-  startedAt: timeText(run.startedAtMs),
-  createdAt: timeText(run.startedAtMs),
+  startedAt: isoTime(run.startedAtMs),
+  createdAt: isoTime(run.startedAtMs),
   ...(hasEnded(run, nowMs) && { creditsCharged: 12 }),
 });
 
@@ -48,7 +48,7 @@ export function resultDocument(run: EmulatedRun, nowMs: number): JsonObject {
   const skippedSteps = isOver && !isComplete && !failedSteps ? 1 : 0;
   const succeededSteps = isOver ? 3 - failedSteps - skippedSteps : 0;
   return {
-    ...commonFields(run, nowMs),
+    ...sharedFields(run, nowMs),
     output: isComplete ? output : null,
     summary: { stepCount: 3, succeededSteps, failedSteps, skippedSteps },
     error: (isOver && errors[finalStatus]) || null,
@@ -60,4 +60,4 @@ const errors: Record<string, { type: string; message: string }> = {
   TIMED_OUT: { type: 'timed_out', message: 'The run exceeded the time limit' },
 };
 
-const timeText = (ms: number): string => new Date(ms).toISOString();
+const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../core/run.ts';
-
-// Help prints the scenarios, so this file loads no other.
+import { minuteMs } from '../core/time.ts';
 
 /** A response: a JSON document, or an HTML page such as a gateway sends. */
 export interface Reply {
@@ -66,7 +65,6 @@ const htmlPage = (status: number, title: string): Reply => ({
 });
 
 const secondMs = 1000;
-const minuteMs = 60 * secondMs;
 const always = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
 const short = { durationMs: 3 * secondMs };
 

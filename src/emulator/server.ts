@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Automations, type Reply, type ScenarioName, scenarios } from './scenarios.ts';
-import { createService, respond, type ServiceResponse, summaryOf } from './service.ts';
+import { countsOf, createEmulatedService, respond, type ServiceResponse } from './service.ts';
 
 export interface EmulatorOptions {
   /** `happy` by default. */
@@ -31,15 +31,15 @@ export async function startEmulator({
   nowMs,
   onRequest,
 }: EmulatorOptions) {
-  const service = createService(automations, emulatorApiKey, speed);
+  const service = createEmulatedService(automations, emulatorApiKey, speed);
   const server = createServer((incoming, outgoing) => {
     const atMs = nowMs();
     const { method = '', url = '', headers } = incoming;
     const { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey } = headers;
     const response = respond(service, { method, url, apiKey, idempotencyKey, atMs });
-    onRequest?.(lineOf(incoming, response));
+    onRequest?.(requestLine(incoming, response));
     if (response.isLost) incoming.socket.resetAndDestroy();
-    else send(outgoing, response.reply, atMs);
+    else writeReply(outgoing, response.reply, atMs);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -51,7 +51,7 @@ export async function startEmulator({
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     /** Every run, oldest first. */
     runs: () => service.runs,
-    summary: () => summaryOf(service, nowMs()),
+    summary: () => countsOf(service, nowMs()),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -60,7 +60,11 @@ export async function startEmulator({
   };
 }
 
-function send(outgoing: ServerResponse, { status, body, headers }: Reply, atMs: number): void {
+function writeReply(
+  outgoing: ServerResponse,
+  { status, body, headers }: Reply,
+  atMs: number,
+): void {
   const isPage = typeof body === 'string';
   const type = isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
   const date = new Date(atMs).toUTCString();
@@ -69,7 +73,10 @@ function send(outgoing: ServerResponse, { status, body, headers }: Reply, atMs: 
 }
 
 /** Such as `POST /v0/automation/00000000…/nightly/trigger 201 RUNNING a5663ff0 (response lost)`. */
-function lineOf({ method, url = '' }: IncomingMessage, { reply, isLost }: ServiceResponse): string {
+function requestLine(
+  { method, url = '' }: IncomingMessage,
+  { reply, isLost }: ServiceResponse,
+): string {
   const { body } = reply;
   const { status, code, executionId } = typeof body === 'string' ? { status: 'HTML page' } : body;
   const shortUrl = url.replace(/(?<=\/[\da-f]{8})(-[\da-f]{4}){3}-[\da-f]{12}/gi, '…');

@@ -29,7 +29,7 @@ export interface ServiceResponse {
 }
 
 /** The state of the service. */
-export const createService = (automations: Automations, apiKey: string, speed: number) => ({
+export const createEmulatedService = (automations: Automations, apiKey: string, speed: number) => ({
   automations,
   apiKey,
   speed,
@@ -45,7 +45,7 @@ export const createService = (automations: Automations, apiKey: string, speed: n
   read: new Set<string>(),
 });
 
-type EmulatedService = ReturnType<typeof createService>;
+type EmulatedService = ReturnType<typeof createEmulatedService>;
 
 /** What a client gets for its request, from the service or from what fails on the way. */
 export function respond(service: EmulatedService, request: ServiceRequest): ServiceResponse {
@@ -56,13 +56,13 @@ export function respond(service: EmulatedService, request: ServiceRequest): Serv
   if (!route) return { reply: refusal(404, 'unknownPath', 'There is no such endpoint') };
   const { endpoint, automation } = route;
   const plan = planOf(service, automation);
-  const run = findRun(service, route);
+  const run = runOf(service, route);
   const outage = run && outageOf(run, endpoint, request.atMs);
   if (outage?.reply) return { reply: outage.reply };
 
   const reply =
     endpoint === 'trigger'
-      ? trigger(service, request, automation, plan)
+      ? acceptTrigger(service, request, automation, plan)
       : read(run, endpoint, request.atMs);
   const repeated = `${request.url} ${request.idempotencyKey}`;
   const isFirst = !service.answered.has(repeated);
@@ -81,7 +81,7 @@ function note(service: EmulatedService, endpoint: Endpoint, { body }: Reply): vo
 }
 
 /** One line: triggers, runs, runs that were started twice, results that weren't read. */
-export function summaryOf(service: EmulatedService, nowMs: number): string {
+export function countsOf(service: EmulatedService, nowMs: number): string {
   const { runs, told, read, triggerCount } = service;
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
   // Whoever triggers again without having heard of the run before starts the same work twice.
@@ -103,13 +103,13 @@ interface Route {
   executionId: string;
 }
 
-const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
-const automationPath = new RegExp(
-  `^/v0/automation/(${uuid})/([^/]+)/(?:trigger|executions/([^/]+)(/result)?)$`,
+const uuidPattern = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+const routePattern = new RegExp(
+  `^/v0/automation/(${uuidPattern})/([^/]+)/(?:trigger|executions/([^/]+)(/result)?)$`,
 );
 
 function routeOf({ method, url }: ServiceRequest): Route | undefined {
-  const [, project, name, id, result] = automationPath.exec(url.replace(/\?.*/, '')) ?? [];
+  const [, project, name, id, result] = routePattern.exec(url.replace(/\?.*/, '')) ?? [];
   if (!project || !name || method !== (id ? 'GET' : 'POST')) return undefined;
   const automation = { projectId: project.toLowerCase(), name: decode(name) };
   if (!id) return { endpoint: 'trigger', automation, executionId: '' };
@@ -119,7 +119,7 @@ function routeOf({ method, url }: ServiceRequest): Route | undefined {
 const planOf = ({ automations }: EmulatedService, { name }: Automation): AutomationPlan =>
   automations[Object.hasOwn(automations, name) ? name : '*'] ?? { refusal: noAutomation };
 
-const findRun = ({ runs }: EmulatedService, { automation, executionId }: Route) =>
+const runOf = ({ runs }: EmulatedService, { automation, executionId }: Route) =>
   runs.find(
     (run) => run.executionId === executionId && isSameAutomation(run.automation, automation),
   );
@@ -138,7 +138,7 @@ function read(run: EmulatedRun | undefined, endpoint: Endpoint, nowMs: number): 
   return { status: 200, body: documentOf(run, nowMs) };
 }
 
-function trigger(
+function acceptTrigger(
   service: EmulatedService,
   { idempotencyKey, atMs }: ServiceRequest,
   automation: Automation,

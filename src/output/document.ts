@@ -28,8 +28,8 @@ export function documentOf(
     exitCode: exitCodeOf(exitNameOf(report), context.signal),
     next: next ? commandLine.complete(next) : null,
     warnings: warnings.filter((one) => concerns(one, report)).map(({ text }) => text),
-    ...(report.kind === 'done' ? {} : factsOf(report)),
-    error: isFailure && message ? errorOf(report, message) : undefined,
+    ...(report.kind === 'done' ? {} : runctlFacts(report)),
+    error: isFailure && message ? errorField(report, message) : undefined,
   };
   return { executionId: null, ...serviceFields(report), runctl };
 }
@@ -52,7 +52,7 @@ function serviceFields(report: Report): JsonObject {
   return { ...identity, ...(status?.document ?? document), ...result?.document, ...decided };
 }
 
-function factsOf(report: Exclude<Report, { kind: 'done' }>) {
+function runctlFacts(report: Exclude<Report, { kind: 'done' }>) {
   const { trigger, statusAgeMs } = report;
   const status = statusOf(report);
   return {
@@ -62,7 +62,7 @@ function factsOf(report: Exclude<Report, { kind: 'done' }>) {
   };
 }
 
-function errorOf(report: Report, { happened, why }: Message) {
+function errorField(report: Report, { happened, why }: Message) {
   const { httpStatus, code, requestId, retryAfterMs }: Partial<Failure> =
     lastFailureOf(report) ?? {};
   return {

@@ -55,7 +55,7 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
       const { automation, failure } = report;
       const what = about.show === 'outputs' ? 'result' : 'status';
       const happened = `the ${what} of ${automation.name} couldn't be read`;
-      return { happened, ...reasonOf(failure, about), fix: fixOf(failure, automation.name) };
+      return { happened, ...causeOf(failure, about), fix: fixOf(failure, automation.name) };
     }
   }
 }
@@ -92,7 +92,7 @@ function runMessage(report: RunReport, about: MessageContext): Message | undefin
   const run = about.commandLine.run(report);
   if (resultFailure) {
     const happened = `${automation.name} ${word}, but its result couldn't be read`;
-    return { happened, ...reasonOf(resultFailure, about), fix: ['result', run] };
+    return { happened, ...causeOf(resultFailure, about), fix: ['result', run] };
   }
   const outcome = outcomeOf(report);
   if (outcome === 'unrecognized_status') {
@@ -117,7 +117,7 @@ function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
   const happened = `${name} ${isSeen ? 'continues, but is no longer' : "isn't"} watched`;
   const again = isGone ? undefined : ['watch', about.commandLine.run(report)];
   const fix = rowOf(failure).retry ? again : (fixOf(failure, name) ?? again);
-  return { happened, ...reasonOf(failure, about), fix };
+  return { happened, ...causeOf(failure, about), fix };
 }
 
 function notStartedMessage(report: NotStartedReport, about: MessageContext): Message {
@@ -125,14 +125,14 @@ function notStartedMessage(report: NotStartedReport, about: MessageContext): Mes
   const happened = `${automation.name} wasn't started`;
   if (isSkipped) return { happened, why: failure.reason };
   if (failure.kind === 'already_active' && report.isUnknownBefore) {
-    const { why, facts } = reasonOf(failure, about);
-    const words = ['recover', about.commandLine.automation(automation), ...watchFlag(about)];
+    const { why, facts } = causeOf(failure, about);
+    const words = ['recover', about.commandLine.automation(automation), ...givenWatchFlag(about)];
     return { happened, why: `${why}, maybe because of an earlier trigger`, facts, fix: words };
   }
   const fix = fixOf(failure, about.commandLine.automation(automation));
   const key = trigger?.isKeyGiven ? keyFlag(trigger) : [];
-  const flags = fix?.[0] === 'trigger' ? [...watchFlag(about), ...key] : [];
-  return { happened, ...reasonOf(failure, about), fix: fix && [...fix, ...flags] };
+  const flags = fix?.[0] === 'trigger' ? [...givenWatchFlag(about), ...key] : [];
+  return { happened, ...causeOf(failure, about), fix: fix && [...fix, ...flags] };
 }
 
 const fixOf = (failure: Failure, automation: string): string[] | undefined =>
@@ -140,7 +140,7 @@ const fixOf = (failure: Failure, automation: string): string[] | undefined =>
     .fix?.split(' ')
     .map((word) => (word === '<automation>' ? automation : word));
 
-const watchFlag = ({ show }: MessageContext) => (show === 'summaries' ? ['--watch'] : []);
+const givenWatchFlag = ({ show }: MessageContext) => (show === 'summaries' ? ['--watch'] : []);
 /** In one word, because the key may begin with a dash. */
 const keyFlag = ({ idempotencyKey }: { idempotencyKey: string }) =>
   idempotencyKey.startsWith('-')
@@ -154,7 +154,7 @@ function unknownMessage(report: UnknownReport, about: MessageContext): Message {
   return {
     happened: `${automation.name} may have been started${at}`,
     why: whyUnknown(report, about),
-    facts: [...history, ...reasonOf(last, about).facts],
+    facts: [...history, ...causeOf(last, about).facts],
     fix: recoveryOf(report, about),
   };
 }
@@ -181,14 +181,14 @@ function recoveryOf(report: UnknownReport, about: MessageContext): string[] | un
   // Nothing but another API key helps, which this command line doesn't have.
   const isOfAnotherKey = report.notSentBecause !== undefined && !remedy;
   if (remedy === 'look' || isOfAnotherKey) return undefined;
-  const words = [about.commandLine.automation(automation), ...watchFlag(about)];
+  const words = [about.commandLine.automation(automation), ...givenWatchFlag(about)];
   // A log may be read on a machine without this journal.
   const isReadHere = command !== 'trigger' || stderr.isTTY;
   if (!trigger || (isRecorded && isReadHere && !remedy)) return ['recover', ...words];
   return ['trigger', ...words, ...keyFlag(trigger)];
 }
 
-function reasonOf(failure: Failure, about: MessageContext) {
+function causeOf(failure: Failure, about: MessageContext) {
   const { reason: why, retryAfterMs } = failure;
   const atMs = about.context.clock.nowMs() + (retryAfterMs ?? 0);
   const again = retryAfterMs ? `retry after ${timeText(atMs, about)}` : '';

@@ -84,7 +84,7 @@ function textOf({ reports, show }: Output, context: Context, view: View): string
     case 'ids':
       return idsOf(runs, context);
     case 'outputs':
-      return runs.map((report) => outputOf(report, context)).join('');
+      return runs.map((report) => rawOutput(report, context)).join('');
     case 'status':
       return runs
         .filter(({ kind }) => kind === 'run')
@@ -114,7 +114,7 @@ function idsOf(runs: readonly RunOrTriggerReport[], { command, flags }: Context)
 }
 
 /** As the service sent it, but for a terminal. */
-function outputOf(report: RunOrTriggerReport, { stdout }: Context): string {
+function rawOutput(report: RunOrTriggerReport, { stdout }: Context): string {
   const output = (report.kind === 'run' && report.result?.output) || '';
   return stdout.isTTY && output ? clean(output).replace(/\n?$/, '\n') : output;
 }

@@ -24,7 +24,7 @@ export function summaries(
   const hasTable = runs.length > 1 && !isQuiet;
   const texts = wanted
     .filter((report) => report.kind === 'run' && !(hasTable && isGood(report)))
-    .map((report) => summaryOf(report, view) + outputOf(report, style));
+    .map((report) => summaryOf(report, view) + outputBelow(report, style));
   return [...(hasTable ? [table(runs, view)] : []), ...texts].join('\n');
 }
 
@@ -59,7 +59,7 @@ function factsOf(report: RunOrTriggerReport, { style, nowMs }: View): string {
 }
 
 /** Below the summary, on a terminal after an empty line. */
-function outputOf(report: RunOrTriggerReport, style: Style): string {
+function outputBelow(report: RunOrTriggerReport, style: Style): string {
   const output = (report.kind === 'run' && report.result?.output) || '';
   const text = style.lines(output).replace(/\n*$/, '\n');
   return text === '\n' ? '' : `${style.isTerminal ? '\n' : ''}${text}`;

@@ -30,7 +30,7 @@ export interface HttpResponse {
 }
 
 /** How far a request has got. */
-interface Progress {
+interface RequestProgress {
   isWritten: boolean;
   /** Of the response, once its head has come. */
   httpStatus?: number;
@@ -54,7 +54,7 @@ export async function send(
   request: HttpRequest,
   signal: AbortSignal,
 ): Promise<Answer<HttpResponse>> {
-  const progress: Progress = { isWritten: false };
+  const progress: RequestProgress = { isWritten: false };
   // Aborts with the failure of a request that has to end, and closes its connection.
   const ending = new AbortController();
   const interrupt = () => ending.abort(interruptFailure(request, progress));
@@ -79,7 +79,7 @@ export async function send(
 /** Throws if the request has to end, or its connection breaks. */
 async function exchange(
   { origin, proxy, method, path, headers, body, isLong }: HttpRequest,
-  progress: Progress,
+  progress: RequestProgress,
   ending: AbortController,
   timer: NodeJS.Timeout,
 ): Promise<Answer<HttpResponse>> {
@@ -136,12 +136,15 @@ async function leaveOutOptimizing(): Promise<void> {
 }
 
 /** Only a POST that was written may have done something. */
-const interruptFailure = ({ method }: HttpRequest, { isWritten }: Progress): Failure =>
+const interruptFailure = ({ method }: HttpRequest, { isWritten }: RequestProgress): Failure =>
   isWritten && method === 'POST'
     ? failureOf('no_response', { reason: 'there was no response yet' })
     : failureOf('interrupted');
 
-function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: Progress): Failure {
+function timeoutFailure(
+  { timeoutMs }: HttpRequest,
+  { isWritten, httpStatus }: RequestProgress,
+): Failure {
   const limit = `within ${Math.round(timeoutMs) / 1000}s`;
   if (!isWritten) return failureOf('unreachable', { reason: `nobody answered ${limit}` });
   return failureOf('no_response', {
@@ -152,7 +155,7 @@ function timeoutFailure({ timeoutMs }: HttpRequest, { isWritten, httpStatus }: P
 /** The failure of a request that was written, in full or in part. */
 function lostFailure(
   { name, code = '', message }: NodeJS.ErrnoException,
-  { httpStatus }: Progress,
+  { httpStatus }: RequestProgress,
 ): Failure {
   // undici refuses an interim 100, and takes two Content-Lengths for one long number.
   const isUnread = /PARSER|OVERFLOW|MISMATCH|bad response/i.test(`${name} ${code} ${message}`);

@@ -1,9 +1,8 @@
 import readDuration from 'parse-duration';
 import prettyMilliseconds from 'pretty-ms';
 
-const dayMs = 86_400_000;
 /** With a delay over 24.8 days, Node's timers fire at once. */
-const maxMs = 24 * dayMs;
+const maxMs = 24 * 86_400_000;
 
 /**
  * The milliseconds of `0`, `500ms`, `30s`, `1h30m` or `2d`. Undefined for anything else, and for

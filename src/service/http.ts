@@ -157,7 +157,8 @@ function lostFailure(
   { name, code = '', message }: NodeJS.ErrnoException,
   { httpStatus }: RequestProgress,
 ): Failure {
-  // undici refuses an interim 100, and takes two Content-Lengths for one long number.
+  // undici refuses an interim 100, takes two Content-Lengths for one long number, and doesn't
+  // distinguish that from a response that is cut short.
   const isUnread = /PARSER|OVERFLOW|MISMATCH|bad response/i.test(`${name} ${code} ${message}`);
   if (isUnread) {
     return failureOf('invalid_response', { reason: `the response can't be read (${message})` });

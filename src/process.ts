@@ -38,13 +38,15 @@ export async function runProcess(): Promise<void> {
   const command =
     argv[0] === '__complete' ? answerTab(argv.slice(1)) : run(argv, secrets, interrupt);
   const exitCode = await command.catch(endByBug);
+  const wasInterrupted = interrupt.signal.aborted;
   const end = () => {
-    const name = signalNames.find((each) => signalExitCodes[each] === exitCode);
-    const signal = interrupt.signal.reason ?? name; // in a question, Ctrl-C is a key
+    // In a question, Ctrl-C is a key. And a signal may come when the command has done its work.
+    const ofCode = signalNames.find((each) => signalExitCodes[each] === exitCode);
+    const signal = ofCode ?? (wasInterrupted ? undefined : interrupt.signal.reason);
     if (signal) endBySignal(signal);
     else process.exit(exitCode);
   };
-  // A turn of the event loop, so that a signal is heard that came meanwhile.
+  // A turn of the event loop, so that such a signal is heard.
   process.stderr.write('', () => setTimeout(end));
 }
 

@@ -1,5 +1,12 @@
 // `list`: what the journal has, and what the service says of it.
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -151,6 +158,15 @@ test('--latest is the newest of two that are unfinished', async () => {
   });
   await runctl('trigger nightly');
   await runctl('trigger nightly');
+
+  expect((await runctl('list --latest --field executionId')).stdout).toBe(`${otherId}\n`);
+});
+
+test('--latest is the newest, if the unfinished one is older than a day', async () => {
+  const { runctl, clock } = await given({ trigger: [accepted, acceptedAs(otherId)] });
+  await runctl('trigger nightly');
+  clock.pass(25 * hourMs);
+  await runctl('trigger nightly --watch');
 
   expect((await runctl('list --latest --field executionId')).stdout).toBe(`${otherId}\n`);
 });
@@ -307,14 +323,22 @@ describe('the journal', () => {
     join(folder, 'journal', `${String(number).padStart(8, '0')}.jsonl`);
 
   test('may have torn, foreign and doubled lines', async () => {
-    const { runctl, folder } = await given({ trigger: [accepted, acceptedAs(otherId)] });
+    const { runctl, folder, journal } = await given({
+      trigger: [accepted, acceptedAs(otherId)],
+      status: [failed],
+      result: [failedResult],
+    });
     await runctl('trigger nightly --watch');
     const before = await runctl('list');
     const lines = readFileSync(fileIn(folder), 'utf8');
+    const polled = journal().at(-2); // without the reason, as another command may write it later
+    const noDate = { ...polled, executionId: otherId, atMs: 8.65e15 };
+    const later = [noDate, polled].map((record) => `${JSON.stringify(record)}\n`).join('');
     const foreign = '{"type":"future","atMs":1}\n[]\nnull\n{"type":"sent"}\n\u0000\n{\n';
-    appendFileSync(fileIn(folder), `${lines}${foreign}${lines.slice(0, 200)}`);
+    appendFileSync(fileIn(folder), `${lines}${foreign}${later}${lines.slice(0, 200)}`);
 
     expect((await runctl('list')).stdout).toBe(before.stdout);
+    writeFileSync(fileIn(folder, 2), '');
     await runctl('trigger export');
     expect(namesOf(await runctl('list'))).toEqual(['export', 'nightly']);
   });
@@ -358,6 +382,18 @@ describe('the journal', () => {
     expect(statesOf(await runctl('list --latest'))).toContain('nightly FAILED');
   });
 
+  test('has the place of a trigger that is older than a megabyte, but not than a day', async () => {
+    const { runctl, folder, baseUrl, clock } = await given({ status: [running] });
+    await runctl('trigger nightly');
+    const common = { atMs: clock.nowMs(), baseUrl, projectId, name: 'export' };
+    const record = { type: 'status', executionId: otherId, status: 'COMPLETED', isFinal: true };
+    const line = `${JSON.stringify({ ...record, ...common })}\n`;
+    writeFileSync(fileIn(folder, 2), line.repeat(5000));
+    await runctl('status nightly');
+
+    expect(namesOf(await runctl('list -n 1'))).toEqual(['export']);
+  });
+
   test('has the last run of a name that was refused since', async () => {
     const { runctl } = await givenLongJournal([accepted, json(402, {})]);
     await runctl('trigger nightly');
@@ -389,6 +425,18 @@ describe('the journal', () => {
       expect((await runctl('list nightly')).exitCode).toBe(74);
     },
   );
+
+  test('has the newest 400 files', async () => {
+    const { runctl, folder } = await given();
+    mkdirSync(join(folder, 'journal'));
+    for (let number = 1; number <= 400; number++) writeFileSync(fileIn(folder, number), '');
+    writeFileSync(fileIn(folder, 400), ' '.repeat(256 * 1024));
+
+    await runctl('trigger nightly');
+
+    expect(namesOf(await runctl('list'))).toEqual(['nightly']);
+    expect(existsSync(fileIn(folder, 1))).toBe(false);
+  });
 
   test('has records of each base URL, however that is written', async () => {
     const { runctl, baseUrl } = await given();

@@ -149,6 +149,9 @@ test.each<[string, Report, Given, string | undefined]>([
   ['another project', foreign, terminal, `trigger '${otherProjectId}/it'\\''s' --if-active wait`],
   ['a base URL', notStarted, { ...terminal, baseUrl: 'https://a.example/?a b' }, "trigger nightly --if-active wait --base-url 'https://a.example/?a b'"],
   ['a profile in a mail', notStarted, { profile: 'eu' }, `${ofMail} trigger ${projectId}/nightly --if-active wait --profile eu`],
+  ['a name that would look like another', { ...notStarted, automation: { projectId, name: 'a\u200bb' } }, terminal, undefined],
+  ['a name with a slash', { ...notStarted, automation: { projectId, name: 'a/b' } }, terminal, `trigger ${projectId}/a/b --if-active wait`],
+  ['a run that is gone', { ...stopped, failure: failureOf('not_found') }, terminal, undefined],
   ['a run of its name', { ...stopped, isLastRun: true }, terminal, 'watch nightly'],
   ['a run of an id', stopped, terminal, `watch ${path}`],
   ['a lost result', withoutResult, terminal, `result ${path}`],
@@ -180,6 +183,13 @@ test('--quiet drops what recover will ask again, and skipped triggers', async ()
   expect((await printed('ids', [unknown], { ...quiet, command: 'recover' })).stderr).toBe('');
   expect((await printed('ids', [skipped], quiet)).stderr).toBe('');
   expect((await printed('ids', [skipped], terminal)).stderr).toContain("wasn't started");
+});
+
+test('recover prints ids alone, and trigger a line for each argument', async () => {
+  const reports = [unknown, completed];
+
+  expect((await printed('ids', reports, { command: 'recover' })).stdout).toBe(`${executionId}\n`);
+  expect((await printed('ids', reports)).stdout).toBe(`\n${executionId}\n`);
 });
 
 test('a message drives neither a terminal nor a CI runner', async () => {
@@ -385,6 +395,7 @@ test.each([
   ['status', 'COMPLETED'],
   ['runctl.exitCode', '0'],
   ['runctl.next', ''],
+  ['runctl.next.below', ''],
   ['steps[0]', '{"name":"Send"}'],
   ['steps.0.name', 'Send'],
   ['nothing', ''],
@@ -431,6 +442,7 @@ test.each<[string, (RunEvent | number)[], Given, string[]]>([
   ['a run that was started before', [{ type: 'watching', run }, going], {}, [`nightly RUNNING for 5m 2s, run ${executionId}`]],
   ['nothing of a response that is lost and repaired', [retry(0), retry(1000), { type: 'started', run }], {}, []],
   ['an outage', [...started, going, retry(6000), retry(20_000), retry(40_000), going], {}, [startLine, 'nightly RUNNING for 5m 2s, no response for 6s, still trying (HTTP 502)', 'nightly RUNNING for 5m 2s']],
+  ['nothing of an attempt that is interrupted', [...started, going, { ...retry(6000), failure: failureOf('interrupted') } as RunEvent], {}, [startLine]],
   ['a wait', [waiting, waiting, ...started], {}, ['nightly is already running, waiting for it to finish', startLine]],
   ['notes and warnings', [note, warning], {}, ['runctl: a', 'runctl: warning: b']],
   ['warnings alone with --quiet', [...started, note, warning], { quiet: true }, ['runctl: warning: b']],
@@ -450,4 +462,14 @@ test.each<[string, (RunEvent | number)[], Given, string[]]>([
 
   const time = /^2026-11-28 \S+ \+0000 /;
   expect(texts.stderr.split('\n').map((line) => line.replace(time, ''))).toEqual([...lines, '']);
+});
+
+test('a spinner that is stopped before it has started draws nothing', async () => {
+  const { context } = given(terminal);
+  const write = vi.fn();
+  const { emit, stop } = createProgress({ ...context, terminal: { write } as never });
+  emit({ type: 'watching', run });
+  stop();
+  await vi.dynamicImportSettled();
+  expect(write).not.toHaveBeenCalled();
 });

@@ -52,9 +52,9 @@ describe.concurrent('a terminal', () => {
   });
 
   test('what is higher than the terminal leaves nothing in the scrollback', async ({ expect }) => {
-    const { env, finishRuns } = await serve();
+    const { env, finishRuns } = await serve({ nightly: { durationMs: 1 } });
     const terminal = openTerminal([...follow, 'a', 'b', 'c', 'd'], env, 5);
-    await terminal.sees(/^\S 0 of 5 finished, 3 not shown(\n {4}\S+ +RUNNING .*){2}$/);
+    await terminal.sees(/^\S 1 of 5 finished, 3 not shown(\n {4}\S+ +RUNNING .*){2}$/);
     finishRuns();
     await terminal.exit;
     expect(await terminal.text()).toMatch(/^ {2}AUTOMATION .*(\n✔ .* COMPLETED .*){5}$/);
@@ -74,6 +74,9 @@ describe.concurrent('a terminal', () => {
   }) => {
     const { env } = await serve();
     const { RUNCTL_API_KEY: apiKey, RUNCTL_BASE_URL: url, ...others } = env;
+    const stored = { baseUrl: 'https://api.example.com', apiKey: 'sk-live-of-another-url' };
+    const config = JSON.stringify({ profiles: { default: stored } });
+    writeFileSync(`${env.RUNCTL_CONFIG_DIR}/config.json`, config, { mode: 0o600 });
     const terminal = openTerminal([...runctl, 'config'], { ...others, RUNCTL_API_KEY_FILE: '/no' });
     const answers = [
       [/base URL/i, url],
@@ -86,6 +89,15 @@ describe.concurrent('a terminal', () => {
     }
     expect(await terminal.exit).toMatchObject({ exitCode: 0 });
     expect(await terminal.text()).toContain('stored baseUrl, apiKey');
+    expect(terminal.written()).not.toContain('Enter keeps');
+    await openTerminal([...runctl, 'config', '--profile', 'new'], env).sees(/base URL/);
+  });
+
+  test('is no place to type an API key that would be shown', async ({ expect }) => {
+    const { env } = await serve();
+    const terminal = openTerminal([...runctl, 'status', '@', '--api-key-file', '-'], env);
+    await terminal.sees(/stdin is a terminal/);
+    expect(await terminal.exit).toMatchObject({ exitCode: 2 });
   });
 
   test('of stderr alone gets no question', async ({ expect }) => {
@@ -261,6 +273,16 @@ describe.concurrent('a signal', () => {
     clearInterval(second);
   });
 
+  test('that is SIGINT reaches the command of the emulator from the terminal alone', async ({
+    expect,
+  }) => {
+    const { env } = await serve();
+    const script = 'echo " started," >&2; sleep 1; echo finished >&2';
+    const command = [...runctl, 'emulator', '--', 'sh', '-c', script];
+    const ended = await run(command, env, (child) => child.kill('SIGINT'));
+    expect(ended.stderr).toContain('finished');
+  });
+
   test.skipIf(!hasNamespaces)('as PID 1 it exits with 128+n', async ({ expect }) => {
     const { env } = await serve();
     const command = ['unshare', '-r', '--pid', '--fork', ...follow];
@@ -337,6 +359,14 @@ describe.concurrent('colors', () => {
     expect(stderr).toContain("nightly wasn't started");
     expect(stderr.includes('\u001B[')).toBe(expected);
   });
+});
+
+test.concurrent('a locale without UTF-8 gets ASCII, and LC_ALL beats LANG', async ({ expect }) => {
+  const { env } = await serve({
+    '*': { refusal: { status: 422, body: { code: 'runAlreadyActive' } } },
+  });
+  const { stderr } = await run(trigger, { ...env, LC_ALL: 'C' });
+  expect(stderr).toContain('\n  -> ');
 });
 
 describe.concurrent('what cannot be written', () => {

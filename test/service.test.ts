@@ -52,7 +52,7 @@ const failed = (facts: object) => ({ ok: false, failure: expect.objectContaining
 describe('a trigger', () => {
   test('is a POST with its key, and is accepted with an executionId', async () => {
     const body = { ...running, executionId: executionId.toUpperCase() };
-    const { service, requests } = await given({ status: 201, body });
+    const { service, requests, url } = await given({ status: 201, body });
 
     const named = { projectId, name: 'eu/nightly 1' };
     const answer = await service.trigger({ ...trigger, automation: named }, timeoutMs);
@@ -62,6 +62,7 @@ describe('a trigger', () => {
     expect(requests[0]?.url).toBe(`/base/v0/automation/${projectId}/eu%2Fnightly%201/trigger`);
     expect(requests[0]?.body).toBe('{}');
     expect(requests[0]?.headers).toMatchObject({
+      host: new URL(url).host,
       'x-api-key': apiKey,
       'idempotency-key': 'key-of-trigger',
       'content-type': 'application/json',
@@ -248,6 +249,7 @@ describe('a document', () => {
     [{ startedAt: 5 }, { startedAtMs: undefined }],
     [{ status: 'COMPLETED', creditsCharged: 1.5 }, { isFinal: true, creditsCharged: 1.5 }],
     [{ status: 'Paused' }, { status: 'Paused', isFinal: false }],
+    [{ completedAt: '2026-11-21T12:00:00Z' }, { status: 'RUNNING', isFinal: false }],
     [{ status: 'DONE', completedAt: '2026-11-21T12:00:00Z' }, { isFinal: true }],
   ])('with %j is a status with %j', async (fields, expected) => {
     const document = { ...running, executionId: executionId.toUpperCase(), extra: 1, ...fields };
@@ -383,13 +385,15 @@ function drip(response: ServerResponse, status: number, text = 'x'.repeat(50)): 
 }
 
 describe('the API key', () => {
-  test('is read once, and again after a 401', async () => {
+  test('is read once, and again after a 401 to a GET', async () => {
     const keys = ['first-key', 'second-key'];
     const read = async () => keys.shift() ?? '';
-    const { service, requests } = await given([good, { status: 401 }, good], { apiKey: { read } });
+    const replies = [{ status: 401 }, good, { status: 401 }, good];
+    const { service, requests } = await given(replies, { apiKey: { read } });
+    await service.trigger(trigger, timeoutMs);
     for (let times = 0; times < 3; times++) await service.status(run, timeoutMs);
     const sent = requests.map(({ headers }) => headers['x-api-key']);
-    expect(sent).toEqual(['first-key', 'first-key', 'second-key']);
+    expect(sent).toEqual(['first-key', 'first-key', 'first-key', 'second-key']);
   });
 
   test('that cannot be read again fails the poll', async () => {

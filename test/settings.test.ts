@@ -1,7 +1,8 @@
 // Where a setting comes from, which ones are refused, and what `config` writes.
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   acceptedAs,
   alreadyActive,
@@ -52,6 +53,7 @@ test.each<[typed: string, config: object, variables: object, printed: string]>([
   ['apiKey --base-url https://EU.example/v0/', inProfile(eu), {}, '…e-eu'],
   ['apiKey --base-url https://other.example --profile default', inProfile(eu), { RUNCTL_API_KEY: 'sk-live-of-variable' }, '…able'],
   ['apiKey', byCommand('echo sk-live-of-command; echo more'), {}, '…mand'],
+  ['apiKey', byCommand("printf 'sk-live-of-command\\r\\nmore'"), {}, '…mand'],
   // An agent that the command has started holds the pipe.
   ['apiKey', byCommand('sleep 60 & printf sk-live-of-command'), {}, '…mand'],
   ['apiKey', byCommand('cat; echo sk-live-of-command'), {}, '…mand'],
@@ -111,6 +113,7 @@ test.each<[typed: string, options: Options, words: string]>([
   [`${trigger} --base-url https://other.example`, { env: unset, config: inProfile(eu) }, otherUrl],
   [`${trigger} --base-url https://other.example --profile default`, { env: unset, config: inProfile(eu) }, otherUrl],
   [trigger, { env: { ...unset, RUNCTL_BASE_URL: 'https://other.example' }, config: inProfile(eu) }, 'not to https://other.example (RUNCTL_BASE_URL)'],
+  ['config get project --api-key-file sk-live', { env: unset }, 'runctl config'],
   ['config set apiKey sk-live-1', {}, 'the API key is never an argument'],
   ['config set projct x', {}, 'did you mean project?'],
   ['config set project nightly', {}, 'the project (config set) must be a UUID'],
@@ -229,6 +232,32 @@ test('a trigger is recorded with the API key that it is sent with', async () => 
 
   const sents = journal().filter(({ type, name }) => type === 'sent' && name === 'nightly');
   expect(new Set(sents.map(({ apiKeyHash }) => apiKeyHash)).size).toBe(2);
+});
+
+test('an API key from a pipe is read once, because it can be read only once', async () => {
+  const pipe = () => join(folder, 'pipe');
+  const write = (apiKey: string) => {
+    const writer = spawn('sh', ['-c', 'echo "$0" > "$1"', apiKey, pipe()]);
+    onTestFinished(() => void writer.kill());
+  };
+  const { runctl, requests, folder } = await given({
+    env: { RUNCTL_API_KEY: '' },
+    status: [
+      (...args) => {
+        write('sk-live-again');
+        running(...args);
+      },
+      json(401, {}),
+      completed,
+    ],
+  });
+  execFileSync('mkfifo', [pipe()]);
+  write('sk-live-once');
+
+  await runctl(`watch ${projectId}/nightly/${executionId} --api-key-file ${pipe()}`);
+
+  const sent = requests.map(({ headers }) => headers['x-api-key']);
+  expect(sent).toEqual(Array(4).fill('sk-live-once'));
 });
 
 test('config set and unset write the profile in force, for the user alone', async () => {

@@ -107,6 +107,7 @@ describe('TLS', () => {
     ['is reset', (socket) => socket.once('data', () => socket.resetAndDestroy()), /^the connection to .* failed \(ECONNRESET\)$/],
     ['is closed', (socket) => socket.once('data', () => socket.end()), /\(ECONNRESET\)$/],
     ['hangs', () => {}, /^nobody answered within 0.15s$/],
+    ['wants a certificate of the client', (socket) => socket.once('data', () => socket.end(Buffer.from('1503030002022a', 'hex'))), /bad certificate\)$/],
     ['gets plain HTTP', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), /\(wrong version number\)$/],
   ])('has sent nothing if the handshake %s', async (_, answer, reason) => {
     const port = await listen(createTcpServer(answer));

@@ -241,7 +241,7 @@ describe('a trigger whose response is lost', () => {
     ['--give-up-after 2m', 2, 'recover nightly'],
     ['--timeout 1m', 1, 'recover nightly'],
   ])('is given up in time, and recover is named: %s', async (flag, minutes, next) => {
-    const { runctl, requests } = await given({ trigger: [connectionLost], isTTY: true });
+    const { runctl, requests } = await given({ trigger: [connectionLost, outage], isTTY: true });
 
     const { exitCode, stdout, stderr } = await runctl(`trigger nightly ${flag}`);
 
@@ -249,7 +249,7 @@ describe('a trigger whose response is lost', () => {
     const lastMs = (requests.at(-1)?.atMs ?? 0) - noonMs;
     expect(lastMs).toBeGreaterThan((minutes - 0.5) * minuteMs);
     expect(lastMs).toBeLessThanOrEqual(minutes * minuteMs);
-    expect(stderr).toContain('nightly may have been started');
+    expect(stderr).toMatch(/nightly may have been started: .* broke .*, and .* reported an error/);
     expect(stderr.endsWith(`→ runctl ${next}\n`)).toBe(true);
   });
 
@@ -519,6 +519,15 @@ describe('a given key', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
+  test('whose run is no longer the last one has a command that names the run', async () => {
+    const trigger = [accepted, acceptedAs(otherId)];
+    const { runctl } = await given({ trigger, status: [running], isTTY: true });
+    await runctl(typed);
+    await runctl('trigger nightly');
+    const { document } = await runctl(`${typed} --watch --timeout 1s --json`);
+    expect(document.runctl.next).toBe(`runctl watch ${projectId}/nightly/${executionId}`);
+  });
+
   test.each(['export', `${otherId}/nightly`])('of another automation: 2, %s', async (name) => {
     const { runctl, requests } = await given({ trigger: [connectionLost] });
     await runctl(lose);
@@ -601,6 +610,32 @@ describe('a given key', () => {
     const { exitCode, document } = await runctl(`${typed} --json`);
     expect([exitCode, document.executionId]).toEqual([code, id]);
     expect(document.runctl.trigger.started).toBe('unknown');
+  });
+
+  test('that two commands send at once is refused to both, and --if-active wait goes on', async () => {
+    let waiting = Promise.resolve(0);
+    let sent = () => {};
+    const isSent = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const meanwhile = () => {
+      waiting = runctl(`${typed} --if-active wait`).then(({ exitCode }) => exitCode);
+      return isSent;
+    };
+    const afterFirst = () => {
+      sent();
+      return first;
+    };
+    const { runctl, requests } = await given({
+      trigger: [
+        answerAfter(meanwhile, alreadyActive),
+        answerAfter(afterFirst, alreadyActive),
+        accepted,
+      ],
+    });
+    const first = runctl(typed);
+    await first;
+    expect([await waiting, requests.length]).toEqual([0, 3]);
   });
 
   test('has its run even if only that could be recorded', async () => {

@@ -90,6 +90,12 @@ describe('a run', () => {
     expect(requests[0]?.path).toContain(`/4b7c/executions/${otherId}`);
   });
 
+  test('is named by its id without a project', async () => {
+    const { runctl } = await givenTwoRuns();
+
+    expect((await runctl('status 4b7c', { RUNCTL_PROJECT: '' })).exitCode).toBe(0);
+  });
+
   test('that is named ambiguously is 2', async () => {
     const twin = executionId.replace(/.$/, '5');
     const { runctl, requests } = await givenTwoRuns({ name: 'export', id: twin });
@@ -342,6 +348,14 @@ test('common flags stand before or after the command', async () => {
   expect(await runctl(`--field status status ${fullPath}`)).toMatchObject({
     stdout: 'COMPLETED\n',
   });
+});
+
+test('what stands behind -- is the command of the emulator', async () => {
+  const { runctl } = await given();
+
+  const line = "emulator -q -- /bin/sh -c 'exit 3' --timeout -x";
+
+  expect((await runctl(line)).exitCode).toBe(3);
 });
 
 describe('--json', () => {

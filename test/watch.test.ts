@@ -1,5 +1,5 @@
 // Following runs: `watch`, `trigger --watch`, `status` and `result` as a user types them.
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -177,9 +177,10 @@ describe.each(outages)('an outage (%s)', (_, outage, code) => {
   test('ends nothing after the first valid answer, however long it lasts', async () => {
     const { runctl, clock } = await given({ status: [running, ...times(80, outage), completed] });
 
-    const { exitCode } = await runctl(`watch ${fullPath}`);
+    const { exitCode, stderr } = await runctl(`watch ${fullPath}`);
 
     expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/RUNNING .*, no response for \d+s, still trying \(.*\)\n/);
     expect(minutesOn(clock)).toBeGreaterThan(10);
   });
 
@@ -339,10 +340,12 @@ describe('a signal', () => {
     ['SIGINT', 130, 'during a poll', undefined],
     ['SIGTERM', 143, 'in a pause', running],
     ['SIGHUP', 129, 'in an outage', json(429, {}, { 'retry-after': '60' })],
+    ['SIGINT', 130, 'before a late poll', json(200, run('RUNNING'), { 'retry-after': '60' })],
   ] as const)('%s ends a watch at once with %i %s', async (signal, code, _, answer) => {
-    const interrupted: Response = (...args) => {
-      interrupting(signal)(...args);
-      answer?.(...args);
+    const interrupted: Response = (request, response, world) => {
+      if (!answer) return interrupting(signal)(request, response, world);
+      world.clock.duringSleep(() => world.interrupt(signal));
+      answer(request, response, world);
     };
     const { runctl, requests, clock } = await given({ status: [running, interrupted] });
 
@@ -393,6 +396,17 @@ test('a status that this version does not know is shown, and followed if it has 
 
   expect(exitCode).toBe(0);
   expect(stderr).toContain('PAUSED');
+});
+
+test('a status that this version does not know is final, and recorded so, once it has one', async () => {
+  const skipped = statusOf('SKIPPED', { completedAt: null });
+  const { runctl, journal } = await given({
+    status: [skipped, statusOf('SKIPPED')],
+    result: [resultOf('SKIPPED')],
+  });
+
+  expect((await runctl(`watch ${fullPath}`)).exitCode).toBe(15);
+  expect(journal().map(({ isFinal }) => isFinal)).toEqual([false, true]);
 });
 
 describe('the result', () => {
@@ -537,6 +551,19 @@ describe('watch --all', () => {
     expect(requests).toHaveLength(2);
   });
 
+  test('follows no run of another API key, but one that this one has sent, too', async () => {
+    const { runctl, folder, journal } = await given({ trigger: [acceptedAs(otherId), accepted] });
+    await runctl('trigger export', { RUNCTL_API_KEY: 'another-key' });
+    await runctl('trigger nightly');
+    const [{ apiKeyHash }, , sent] = journal();
+    const other = JSON.stringify({ ...sent, id: 'other', apiKeyHash });
+    appendFileSync(join(folder, 'journal/00000001.jsonl'), `${other}\n`);
+
+    const { documents } = await runctl('watch --all --json');
+
+    expect(documents.map((each) => each.executionId)).toEqual([executionId]);
+  });
+
   test('names triggers that are unknown: 12', async () => {
     const { runctl, requests } = await given({ trigger: [connectionLost, accepted] });
     await runctl('trigger import --give-up-after 0');
@@ -634,3 +661,11 @@ test.each([
     expect(stderr).toContain(executionId);
   },
 );
+
+test('a reader that leaves gets no message if no id is lost', async () => {
+  const { runctl } = await given({ stdoutError: 'EPIPE' });
+
+  const { exitCode, stderr } = await runctl(`status ${fullPath}`);
+
+  expect([exitCode, stderr]).toEqual([141, '']);
+});

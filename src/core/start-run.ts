@@ -149,7 +149,7 @@ async function settle(
     await recorder.appendRefused(trigger, sentId, { why: last, isListed });
   }
   const look = await recorder.look(trigger);
-  if (look?.executionId) return runReport(trigger, look.executionId, started);
+  if (look?.executionId) return runReport(trigger, look.executionId, attempts > 0 ? started : 'no');
   // If the journal can't be read, this or another command's `sent` may be open in it.
   const mayBeOpen = look ? look.openSents.length > 0 : isWritten || trigger.isKeyGiven;
   if (!firstUnknown && !mayBeOpen) return notStartedReport(trigger, last);

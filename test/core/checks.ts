@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { exitCodeOf } from '../../src/core/exit-codes.ts';
 import { rowOf } from '../../src/core/failure.ts';
-import type { RunOrTriggerReport, UnknownReport } from '../../src/core/report.ts';
+import { exitNameOf, type RunOrTriggerReport, type UnknownReport } from '../../src/core/report.ts';
 import { isSameAutomation } from '../../src/core/run.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { fold, isUnknown, isUnreported } from '../../src/journal/entries.ts';
@@ -126,10 +126,13 @@ function checkReport(
   else expect(started).toBe(kind === 'unknown' ? 'unknown' : 'no');
   if (started === 'yes') expect([...command.minted.keys()]).toContain(key);
   if (started === 'no') expect(runs.filter((run) => run.request.command === command)).toEqual([]);
+  const isSent = command.requests.some((request) => isSame(request, { key, automation }));
+  if (executionId && !isSent) expect(started, 'sent nothing').toBe('no');
   if (kind === 'unknown') checkUnknown({ key, automation }, command, world);
   if (kind !== 'not_started') return;
   if (report.failure.kind === 'not_repeated') {
     expect(command.requests.filter((request) => request.key === key)).toEqual([]);
+    expect(exitNameOf(report)).toBe('rejected');
   } else if (!isMinted(key)) {
     // Somebody else's given key may be sent at any time, but not before this command looked.
     const seen = runs.filter(

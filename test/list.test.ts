@@ -333,7 +333,11 @@ describe('the journal', () => {
     const lines = readFileSync(fileIn(folder), 'utf8');
     const polled = journal().at(-2); // without the reason, as another command may write it later
     const noDate = { ...polled, executionId: otherId, atMs: 8.65e15 };
-    const later = [noDate, polled].map((record) => `${JSON.stringify(record)}\n`).join('');
+    const noId = { ...polled, executionId: '\u001b[2J' };
+    const noTime = { ...polled, executionId: otherId, startedAtMs: '' };
+    const later = [noDate, noId, noTime, polled]
+      .map((record) => `${JSON.stringify(record)}\n`)
+      .join('');
     const foreign = '{"type":"future","atMs":1}\n[]\nnull\n{"type":"sent"}\n\u0000\n{\n';
     appendFileSync(fileIn(folder), `${lines}${foreign}${later}${lines.slice(0, 200)}`);
 

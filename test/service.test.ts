@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ServiceOptions } from '../src/service/service.ts';
 import {
@@ -301,6 +301,18 @@ describe('a request', () => {
     const answer = await clientOf('https://api.test').service.trigger(trigger, timeoutMs);
     const reason = "api.test can't be found (ENOTFOUND)";
     expect(answer).toEqual(failed({ kind: 'unreachable', reason }));
+  });
+
+  test('over http to another machine is unsent, whatever its name promised', async () => {
+    const { service, requests } = await given(good);
+    // What the property `remoteAddress`, which can't be replaced, takes its value from.
+    const sockets = Socket.prototype as unknown as { _getpeername(): { address: string } };
+    const peer = vi.spyOn(sockets, '_getpeername');
+    onTestFinished(() => peer.mockRestore());
+    peer.mockReturnValue({ address: '192.0.2.2' });
+    const reason = expect.stringContaining("isn't on this machine");
+    expect(await service.status(run, timeoutMs)).toEqual(failed({ kind: 'unreachable', reason }));
+    expect(requests).toEqual([]);
   });
 
   const before = 'the connection broke before the response';

@@ -63,7 +63,9 @@ describe('foreign text', () => {
   });
 
   test('gives a CI runner no command', () => {
-    expect(withoutRunnerCommands('::error::no\n##[group]x')).toBe(': :error: :no\n## [group]x');
+    expect(withoutRunnerCommands('::error::no\n##[group]x##vso[y')).toBe(
+      ': :error: :no\n## [group]x## vso[y',
+    );
   });
 });
 
@@ -73,6 +75,9 @@ describe('a secret', () => {
     ['plain', secret],
     ['percent-encoded', encodeURIComponent(secret)],
     ['escaped in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['percent-encoded in lower case', encodeURIComponent(secret).toLowerCase()],
+    ['as PHP escapes it', JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
+    ['escaped throughout', 'k\\u002f\\u002b=\\u0022\\u005cx.y-1'],
   ])('is hidden %s', (_, spelling) => {
     const { protect, scrub } = createSecrets();
     protect(secret);

@@ -16,7 +16,7 @@ export interface Opened {
   settings: Settings;
   journal: Journal;
   ports: Ports;
-  /** A hash of the API key that the command began with. */
+  /** A hash of the API key that the command began with, and that triggers are sent with. */
   apiKeyHash: string;
 }
 
@@ -25,15 +25,13 @@ export async function open(context: Context): Promise<Opened> {
   const settings = resolveSettings(context);
   const service = openService(context, settings);
   const journal = openJournal(context, settings);
-  const hashApiKey = async () => hashOf(await service.readApiKey());
-  const apiKeyHash = await hashApiKey();
+  const apiKeyHash = await hashOf(await service.readApiKey());
   const { clock, signal, random, randomUuid, secrets, emit } = context;
   const ports: Ports = {
     service,
     recorder: createRecorder({
       journal,
-      // After a 401 the API key is read again, which may fail.
-      apiKeyHash: () => hashApiKey().catch(() => apiKeyHash),
+      apiKeyHash,
       areKeysIgnored: settings.idempotencyKeys.value === 'ignored',
       newId: randomUuid,
       scrub: secrets.scrub,

@@ -5,8 +5,8 @@ import type { StatusRecord } from './records.ts';
 
 export interface RecorderOptions {
   journal: Journal;
-  /** A hash of the API key that the next request sends. */
-  apiKeyHash(): Promise<string>;
+  /** A hash of the API key that triggers are sent with. */
+  apiKeyHash: string;
   areKeysIgnored: boolean;
   newId(): string;
   /** Hides secrets in what the service said. */
@@ -48,8 +48,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return {
     async appendSent({ automation, idempotencyKey: key, isKeyGiven }, { repeats }) {
       const id = newId();
-      const hash = await apiKeyHash();
-      const sent = { id, key, isKeyGiven, repeats, apiKeyHash: hash, areKeysIgnored };
+      const sent = { id, key, isKeyGiven, repeats, apiKeyHash, areKeysIgnored };
       const file = append({ type: 'sent', automation, ...sent });
       if (file !== undefined && !isKeyGiven && !repeats) firstFiles.set(key, file);
       return { sentId: id, isWritten: file !== undefined };

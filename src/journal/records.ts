@@ -92,8 +92,11 @@ function isRecord(value: unknown): value is JournalRecord {
   const fields = requiredFields[String(record.type)];
   if (!fields) return false;
   for (const name in fields) if (typeof record[name] !== fields[name]) return false;
+  // It is printed for shells to read.
+  if (record.executionId && !/^[\w-]+$/.test(`${record.executionId}`)) return false;
   // No date is later or earlier (ECMA-262, Time Values).
   const times = [record.atMs, record.startedAtMs ?? 0, record.completedAtMs ?? 0];
-  if (!times.every((time) => Math.abs(Number(time)) <= 8.64e15)) return false;
+  const isTime = (time: unknown) => typeof time === 'number' && Math.abs(time) <= 8.64e15;
+  if (!times.every(isTime)) return false;
   return record.type !== 'reported' || Array.isArray(record.sentIds);
 }

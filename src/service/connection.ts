@@ -16,6 +16,11 @@ export async function openConnection(
   let peer = proxy?.title ?? service.host;
   try {
     let socket = await connectTo(proxy?.url ?? service, signal);
+    // A resolver may lead `localhost` elsewhere, and the API key would be read on its way.
+    if (service.protocol === 'http:' && !isLoopbackAddress(socket.remoteAddress)) {
+      const reason = `${peer} isn't on this machine`;
+      return { ok: false, failure: failureOf('unreachable', { reason }) };
+    }
     if (proxy) {
       const refusal = await openTunnel(socket, proxy, service, signal);
       if (refusal) return { ok: false, failure: refusal };
@@ -27,6 +32,8 @@ export async function openConnection(
     return { ok: false, failure: connectFailure(error as NodeJS.ErrnoException, peer) };
   }
 }
+
+const isLoopbackAddress = (address = '') => /^(::1$|(::ffff:)?127\.)/.test(address);
 
 /** Over TLS if the URL is https. */
 async function connectTo(url: URL, signal: AbortSignal): Promise<Socket> {

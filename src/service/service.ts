@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type Answer, failureOf } from '../core/failure.ts';
 import type { Service, StartedRun } from '../core/ports.ts';
 import type { Automation, JsonObject, Run, RunStatus } from '../core/run.ts';
-import { cleanLine } from '../text/clean.ts';
+import { cleanLine, withoutRunnerCommands } from '../text/clean.ts';
 import { parseResult, parseStarted, parseStatus } from './documents.ts';
 import { type HttpRequest, type HttpResponse, send } from './http.ts';
 import { proxyFor } from './proxy.ts';
@@ -35,7 +35,7 @@ export interface ServiceClient extends Service {
   agentStatus(agentId: string, executionId: string): Promise<Answer<RunStatus>>;
   /** Whether the service answers and doesn't refuse the API key, and its clock (since 1970). */
   probe(): Promise<Answer<{ tookMs: number; serviceTimeMs?: number }>>;
-  /** The API key that the next request sends. Rejects with the `Problem` of its source. */
+  /** The API key that the next GET sends; a POST sends the first. Rejects with a `Problem`. */
   readApiKey(): Promise<string>;
 }
 
@@ -126,23 +126,20 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Ser
   const origin = new URL(baseUrl);
   const root = `${origin.pathname.replace(/\/$/, '')}/v0`;
   const proxy = proxyFor(origin, env);
-  const debug = (line: string) => flags.debug && stderr.write(`${cleanLine(line)}\n`);
+  const debug = (line: string) =>
+    flags.debug && stderr.write(`${withoutRunnerCommands(cleanLine(line))}\n`);
   // Each request listens to it.
   setMaxListeners(0, signal);
 
-  let reading: Promise<string> | undefined;
-  const readApiKey = () => {
-    reading ??= apiKey.read();
-    return reading;
-  };
+  const apiKeys = createApiKeys(apiKey);
 
   async function sendCall(
     { method, path, body, idempotencyKey, isLong }: Call<unknown>,
     timeoutMs: number,
   ): Promise<Answer<HttpResponse>> {
-    const key = await readApiKey().catch((error: Error) => error);
+    const key = await apiKeys.readFor(method).catch((error: Error) => error);
     if (typeof key !== 'string') {
-      reading = undefined;
+      apiKeys.forget();
       if (signal.aborted) return { ok: false, failure: failureOf('interrupted') };
       return { ok: false, failure: failureOf('unauthorized', { reason: key.message }) };
     }
@@ -171,11 +168,29 @@ function createSender({ baseUrl, apiKey, userAgent }: ServiceOptions, world: Ser
     const { status, headers } = sent.value;
     debug(`< ${status} ${took}${headersText(headers)}`);
     // API keys may be renewed while a run is followed.
-    if (status === 401 && method === 'GET') reading = undefined;
+    if (status === 401 && method === 'GET') apiKeys.forget();
     return sent;
   }
 
-  return { sendCall, readApiKey };
+  return { sendCall, readApiKey: () => apiKeys.readFor('GET') };
+}
+
+/** The API key as the source has it, read once and again after `forget`. */
+function createApiKeys(source: ServiceOptions['apiKey']) {
+  let first: Promise<string> | undefined;
+  let last: Promise<string> | undefined;
+  return {
+    readFor(method: HttpRequest['method']): Promise<string> {
+      // Idempotency keys are scoped per API key, so triggers keep the one that the journal has.
+      if (method === 'POST' && first) return first;
+      last ??= source.read();
+      first ??= last;
+      return last;
+    },
+    forget() {
+      last = undefined;
+    },
+  };
 }
 
 const headersOf = (body: object | undefined, key: string | undefined, apiKey: string) => ({

@@ -21,8 +21,8 @@ export const cleanJson = (json: string): string =>
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
- * Text that a CI runner doesn't take for a command: `::name` and `##[name]` are broken up (GitHub
- * Actions, ActionCommand.cs).
+ * Text that a CI runner doesn't take for a command: `::name`, `##[name]` (GitHub Actions,
+ * ActionCommand.cs), `##vso[name]` and `##teamcity[name]` are broken up.
  */
 export const withoutRunnerCommands = (text: string): string =>
-  text.replace(/:(?=:[a-z])/gi, ': ').replaceAll('##[', '## [');
+  text.replace(/:(?=:[a-z])/gi, ': ').replace(/##(?=\w*\[)/g, '## ');

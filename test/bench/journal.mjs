@@ -42,7 +42,7 @@ function recordsOf(number, sentMs) {
   const sent = {
     isKeyGiven: false,
     repeats: false,
-    apiKeyHash: async () => 'c0ffeec0ffee',
+    apiKeyHash: 'c0ffeec0ffee',
     areKeysIgnored: false,
   };
   const status = { status: 'COMPLETED', isFinal: true, startedAtMs: sentMs, completedAtMs };

@@ -151,7 +151,7 @@ function openSimulated(command: Command, step: Step, world: World): Opened {
   const journal = createMemoryJournal(machine, use);
   const records = createRecorder({
     journal,
-    apiKeyHash: async () => apiKey,
+    apiKeyHash: apiKey,
     areKeysIgnored,
     newId: () => `sent-${number}-${++ids}`,
     scrub: (text) => text,

@@ -370,7 +370,7 @@ const ownFlags = 'Flags:';
 const commonFlags = [
   ['--json', 'print one JSON document a line'],
   ['--field <name>', 'print one value of it, such as status or runctl.outcome'],
-  ['-q, --quiet', 'no progress, notes, or summaries of completed runs'],
+  ['-q, --quiet', 'no progress, notes, summaries or outputs of completed runs'],
   ['--debug', 'print the head of every request and response, without the API key'],
   ['--no-color', 'no colors'],
   ['-p, --project <uuid>', 'the project of automations named without one'],
@@ -405,7 +405,11 @@ const watchFlag = ['-w, --watch', 'follow the runs, and exit with their code'] a
 
 function addCommonWatchFlags(command: Command, patience = '10m'): void {
   command
-    .option('--timeout <duration>', 'how long to follow (default: 3h15m, 0: no limit)', parseTime)
+    .option(
+      '--timeout <duration>',
+      'how long to wait and to follow (3h15m; 0: no limit)',
+      parseTime,
+    )
     .option('--interval <duration>', 'pause between polls (default: 3s to 15s)', parseInterval)
     .option(...giveUpFlag(patience));
 }

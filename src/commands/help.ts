@@ -41,8 +41,9 @@ function exitCodesText(): string {
 
 May a trigger of one automation be typed again? After 2 and 5 to 11 it may: no
 run was started (with an --idempotency-key, by this command). After any other
-code, also one that isn't listed, only with an --idempotency-key, and within 24
-hours. 13, 14 and 124 mean that there is a run.`;
+code, also one that isn't listed, it may start another run, except with the
+same --idempotency-key within 24 hours. 1, 3, 4, 13, 14, 15 and 124 mean that
+there is a run.`;
 }
 
 function flagsText(program: Command): string {

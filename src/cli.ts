@@ -370,8 +370,8 @@ const ownFlags = 'Flags:';
 const commonFlags = [
   ['--json', 'print one JSON document a line'],
   ['--field <name>', 'print one value of it, such as status or runctl.outcome'],
-  ['-q, --quiet', 'no progress, notes, summaries or outputs of completed runs'],
-  ['--debug', 'print the head of every request and response, without the API key'],
+  ['-q, --quiet', 'no progress and notes, and nothing of completed runs'],
+  ['--debug', 'print heads of requests and responses, not the API key'],
   ['--no-color', 'no colors'],
   ['-p, --project <uuid>', 'the project of automations named without one'],
   ['--profile <name>', 'the profile with the settings'],

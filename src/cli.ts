@@ -370,7 +370,7 @@ const ownFlags = 'Flags:';
 const commonFlags = [
   ['--json', 'print one JSON document a line'],
   ['--field <name>', 'print one value of it, such as status or runctl.outcome'],
-  ['-q, --quiet', 'no progress and notes, and nothing of completed runs'],
+  ['-q, --quiet', 'no progress and notes, and of watched runs only failures'],
   ['--debug', 'print heads of requests and responses, not the API key'],
   ['--no-color', 'no colors'],
   ['-p, --project <uuid>', 'the project of automations named without one'],

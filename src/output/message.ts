@@ -14,7 +14,6 @@ import {
 import { clean } from '../text/clean.ts';
 import { formatDuration } from '../text/duration.ts';
 import type { CommandLine } from './command-line.ts';
-import type { Output } from './print.ts';
 import { errorText, httpFact } from './state.ts';
 import type { Style } from './style.ts';
 
@@ -29,13 +28,19 @@ export interface Message {
   fix?: readonly string[] | string;
 }
 
+/**
+ * How reports are printed for people: the ids of runs (`trigger`), the current status, summaries of
+ * runs that were followed, outputs of runs, rows, or the text that a report has.
+ */
+export type Show = 'ids' | 'status' | 'summaries' | 'outputs' | 'rows' | 'text';
+
 /** What a message needs to know of the command. */
 export interface MessageContext {
   context: Context;
   commandLine: CommandLine;
   /** That of stderr. */
   style: Style;
-  show: Output['show'];
+  show: Show;
 }
 
 /** Undefined if there is nothing to say, as of a run that failed: its summary has its error. */

@@ -5,18 +5,14 @@ import { resolveSettings } from '../settings/settings.ts';
 import { clean, cleanJson } from '../text/clean.ts';
 import { createCommandLine } from './command-line.ts';
 import { documentOf, valueAt, type Warning } from './document.ts';
-import { formatFix, formatMessage, type MessageContext, messageOf } from './message.ts';
+import { formatFix, formatMessage, type MessageContext, messageOf, type Show } from './message.ts';
 import { loadStyle, type View } from './style.ts';
 import { summaries, summaryOf } from './summary.ts';
 import { countLine, pipeRows, table } from './table.ts';
 
 export interface Output {
   reports: readonly Report[];
-  /**
-   * How reports are printed for people: the ids of runs (`trigger`), the current status, summaries
-   * of runs that were followed, outputs of runs, rows, or the text that a report has.
-   */
-  show: 'ids' | 'status' | 'summaries' | 'outputs' | 'rows' | 'text';
+  show: Show;
 }
 
 /** Writes everything about a finished command. `warnings`: those that it told while it worked. */

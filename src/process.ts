@@ -57,9 +57,10 @@ function run(argv: string[], secrets: Secrets, { signal }: AbortController): Pro
   const isPlain = argv.includes('--no-color');
   // Asked each time, because Ctrl-Z and `bg` put it into the background.
   const canShow = () => !env.CI && isInForeground();
-  const errSink = createSink(stderr, canShow, isPlain, secrets.scrub);
+  const options = { canShow, isPlain, signal };
+  const errSink = createSink(stderr, { ...options, filter: secrets.scrub });
   return runCli(argv, {
-    stdout: createSink(stdout, canShow, isPlain),
+    stdout: createSink(stdout, options),
     stderr: errSink,
     terminal: stderr,
     // A non-blocking pipe can't be read by `readFileSync(0)` (EAGAIN).
@@ -111,11 +112,16 @@ const firstLine = (error: unknown) =>
     ? `${error.message.split('\n')[0]} ${error.stack?.split('\n    ')[1] ?? ''}`
     : String(error).split('\n')[0];
 
+interface SinkOptions {
+  canShow(): boolean;
+  isPlain: boolean;
+  signal: AbortSignal;
+  filter?(text: string): string;
+}
+
 function createSink(
   stream: NodeJS.WriteStream,
-  canShow: () => boolean,
-  isPlain: boolean,
-  filter = (text: string) => text,
+  { canShow, isPlain, signal, filter = (text) => text }: SinkOptions,
 ): Sink {
   const { env } = process;
   let failure: Error | undefined;
@@ -135,6 +141,10 @@ function createSink(
       new Promise((resolve) => {
         // The stream reports an error of the last write only after its callback.
         stream.write('', (error) => setImmediate(() => resolve(failure ?? error ?? undefined)));
+        // A reader that has stalled doesn't keep a command that a signal is to end.
+        const giveUp = () => setTimeout(resolve, 1000, new Error('nobody reads it'));
+        if (signal.aborted) giveUp();
+        else signal.addEventListener('abort', giveUp, { once: true });
       }),
     get isTTY() {
       return isTTY();

@@ -400,6 +400,14 @@ describe.concurrent('what cannot be written', () => {
     );
   });
 
+  test.skipIf(!isLinux)('ends a command that a signal is to end', async ({ expect }) => {
+    const { env } = await serve({ '*': { durationMs: 1, output: 'x'.repeat(1e6) } });
+    await run(trigger, env);
+    const script = `"$@" > >(sleep 20 > /dev/null 2>&1) & sleep 1; kill -TERM $!; wait $!; echo $?`;
+    const command = ['bash', '-c', script, 'bash', ...runctl, 'result', 'nightly'];
+    expect((await run(command, env)).stdout).toBe('74\n');
+  });
+
   test.for([
     ['an error that nobody catches', `setTimeout(() => { throw new TypeError('odd\\nthing'); })`],
     ['anything else that is thrown', 'setTimeout(() => { throw null; })'],

@@ -14,16 +14,20 @@ export interface Sink {
   hasColors: boolean;
 }
 
-/** The flags that every command takes. */
-export interface CommonFlags {
-  json?: boolean;
-  field?: string;
-  quiet?: boolean;
-  debug?: boolean;
+/** The flags of settings. */
+export interface SettingFlags {
   apiKeyFile?: string;
   baseUrl?: string;
   project?: string;
   profile?: string;
+}
+
+/** The flags that every command takes. */
+export interface CommonFlags extends SettingFlags {
+  json?: boolean;
+  field?: string;
+  quiet?: boolean;
+  debug?: boolean;
 }
 
 /** The world as a command gets it. */

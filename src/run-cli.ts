@@ -104,9 +104,13 @@ function nameIn(argv: readonly string[], program: Command): string {
   return names.join(' ');
 }
 
+/** What follows `--` belongs to another command. */
+const beforeSeparator = (argv: readonly string[]) =>
+  argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+
 /** The flags that say how an error is printed. */
 function outputFlags(argv: readonly string[]): CommonFlags {
-  const words = argv.flatMap((word) => word.split(/(?<=^--field)=/));
+  const words = beforeSeparator(argv).flatMap((word) => word.split(/(?<=^--field)=/));
   const index = words.indexOf('--field');
   return { json: words.includes('--json'), field: index === -1 ? undefined : words[index + 1] };
 }
@@ -117,9 +121,7 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
   forEachCommand(program, ({ options }) => {
     for (const { required, long, short } of options) if (required) flags.add(long).add(short);
   });
-  const end = argv.indexOf('--');
-  const words = end === -1 ? argv : argv.slice(0, end);
-  for (const [index, word] of words.entries()) {
+  for (const [index, word] of beforeSeparator(argv).entries()) {
     const value = argv[index + 1];
     if (flags.has(word) && value?.startsWith('-') && value !== '-') {
       throw new Problem(`${word} needs a value, and ${value.split('=')[0]} is a flag`);
@@ -128,16 +130,16 @@ function refuseFlagsAsValues(argv: readonly string[], program: Command): void {
 }
 
 /** Words that people type who know other tools. */
-const hintsForWords: Record<string, string> = {
-  start: 'did you mean trigger?',
-  run: 'did you mean trigger?',
-  logs: 'did you mean result?',
-  output: 'did you mean result?',
-  login: 'did you mean config?',
-  init: 'did you mean config?',
-  cancel: "the service can't cancel a run",
-  stop: "the service can't cancel a run",
-};
+const hintsForWords = new Map([
+  ['start', 'did you mean trigger?'],
+  ['run', 'did you mean trigger?'],
+  ['logs', 'did you mean result?'],
+  ['output', 'did you mean result?'],
+  ['login', 'did you mean config?'],
+  ['init', 'did you mean config?'],
+  ['cancel', "the service can't cancel a run"],
+  ['stop', "the service can't cancel a run"],
+]);
 
 /** In commander's words. A value behind `=` may be a secret, so it isn't repeated. */
 function usageProblem({ message }: CommanderError, name: string): Problem {
@@ -145,7 +147,7 @@ function usageProblem({ message }: CommanderError, name: string): Problem {
     .replace('(outputHelp)', `${name} needs a command`.trimStart())
     .replace(/^error: /, '')
     .replace(/^(unknown command '(\w+)').*/s, (all, start, word) => {
-      const hint = hintsForWords[word];
+      const hint = hintsForWords.get(word);
       return hint ? `${start}: ${hint}` : all;
     })
     .replace(/^missing required argument '(.*)'$/, 'missing argument <$1>')

@@ -36,7 +36,7 @@ function status(word: string, facts: Partial<RunStatus> = {}): RunStatus {
 
 function result(word: string, facts: Partial<RunResult> = {}): RunResult {
   const document = { status: word, output: facts.output ?? null, steps: [{ name: 'Send' }] };
-  const steps = { count: 3, succeeded: 3, failed: 0, skipped: 0 };
+  const steps = { count: 3, succeeded: 3, skipped: 0 };
   return { status: word, isFinal: true, output: null, steps, document, ...facts };
 }
 
@@ -50,7 +50,7 @@ const failed: RunReport = {
   ...running,
   automation: { projectId, name: 'import-eu' },
   status: status('FAILED'),
-  result: result('FAILED', { error, steps: { count: 3, succeeded: 2, failed: 1, skipped: 0 } }),
+  result: result('FAILED', { error, steps: { count: 3, succeeded: 2, skipped: 0 } }),
 };
 const isActive = failureOf('already_active', { httpStatus: 422, code: 'runAlreadyActive' });
 const notStarted: NotStartedReport = { kind: 'not_started', automation, failure: isActive };

@@ -587,6 +587,7 @@ describe('watch --all', () => {
     const { exitCode, documents } = await runctl('watch --all --json');
 
     expect([exitCode, documents.length]).toEqual([0, 1]);
+    expect((await runctl('watch --all')).stderr).toContain('nothing to watch');
   });
 
   test('says that there is nothing to follow: 0', async () => {

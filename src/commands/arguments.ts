@@ -129,10 +129,11 @@ function newestRun(
       { exit: 'outcome_unknown', command: `runctl recover ${shellWord(argument)}` },
     );
   }
-  const later = entries.findLast(({ place }) => place > last.place);
+  const later = entries.findLast(
+    (entry) => entry.place > last.place && isSameAutomation(entry.automation, automation),
+  );
   if (later?.notStarted) {
-    const { name } = later.automation;
-    const note = `a later trigger of ${name} started no run (${later.notStarted.reason}), so this is its last one`;
+    const note = `a later trigger of ${automation.name} started no run (${later.notStarted.reason}), so this is its last one`;
     emit({ type: 'note', text: note });
   }
   return { automation, executionId };

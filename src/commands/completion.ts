@@ -93,38 +93,44 @@ export function complete(
 }
 
 function candidatesAt(
-  { command, option, argument }: ReturnType<typeof placeAfter>,
+  { command, option, argument, operands }: ReturnType<typeof placeAfter>,
   program: Command,
   automations: () => readonly string[],
 ): Candidate[] | 'files' {
   if (option) return valuesOf(option, automations);
   if (command.commands.length > 0) return subcommandsOf(command);
   if (argument?.name() === 'topic') {
-    return [...subcommandsOf(program), ...[...topics.keys()].map((value) => ({ value }))];
+    const others = operands.length === 0 ? [...topics.keys()].map((value) => ({ value })) : [];
+    return [...subcommandsOf(commandAt(operands, program)), ...others];
   }
   return argument ? valuesOf(argument, automations) : [];
 }
+
+/** The command that these words name, as `help` takes them. */
+const commandAt = (words: readonly string[], program: Command): Command =>
+  words.reduce((one, word) => one.commands.find((each) => each.name() === word) ?? one, program);
 
 /** What the word after these can be: the value of an option, an argument, a flag, a command. */
 function placeAfter(words: readonly string[], program: Command) {
   let command = program;
   let option: Option | undefined;
-  let operands = 0;
+  const operands: string[] = [];
   let isPastOptions = false;
   for (const word of words) {
     const subcommand = command.commands.find((each) =>
       [each.name(), ...each.aliases()].includes(word),
     );
     if (option) option = undefined;
-    else if (isPastOptions) operands += 1;
+    else if (isPastOptions) operands.push(word);
     else if (word === '--') isPastOptions = true;
     else if (/^-./.test(word)) option = optionOf(command, word);
     else if (subcommand) command = subcommand;
-    else operands += 1;
+    else operands.push(word);
   }
   const last = command.registeredArguments.at(-1);
-  const argument = command.registeredArguments[operands] ?? (last?.variadic ? last : undefined);
-  return { command, option, argument, isPastOptions };
+  const argument =
+    command.registeredArguments[operands.length] ?? (last?.variadic ? last : undefined);
+  return { command, option, argument, operands, isPastOptions };
 }
 
 /** The option of this flag, if it takes a value. */

@@ -159,7 +159,9 @@ async function store(
   const profiles = { ...configFile.profiles, [name]: { ...kept, ...changes } };
   await writeConfigFile({ ...configFile, profiles });
   const keys = Object.keys(changes);
-  const variables = keys.flatMap((key) => [...settingTable[key as ProfileKey].env]);
+  const variables = keys.flatMap((key) => [
+    ...settingTable[key === 'apiKeyCommand' ? 'apiKey' : (key as ProfileKey)].env,
+  ]);
   const winners = flags.profile === undefined ? variables.filter((each) => env[each]) : [];
   const but = winners.length > 0 ? `, but ${winners.join(', ')} wins` : '';
   const text = `stored ${keys.join(', ')} in profile ${name} in ${configFile.path}${but}`;
@@ -231,7 +233,7 @@ async function askApiKey(
 const settingsToTry = (baseUrl: string, apiKey: string, { profile }: Settings, context: Context) =>
   resolveSettings({
     ...context,
-    flags: { baseUrl },
+    flags: { ...context.flags, baseUrl, profile: undefined, apiKeyFile: undefined },
     env: {
       ...context.env,
       RUNCTL_PROFILE: profile.value,

@@ -25,8 +25,10 @@ function commandNamed(topic: readonly string[], program: Command): Command {
   for (const word of topic) {
     const child = command.commands.find((each) => each.name() === word || each.alias() === word);
     if (!child) {
-      const names = [...command.commands.map((each) => each.name()), ...topics.keys()];
-      throw new Problem(`there is no help on "${word}": ${hintFor(word, names)}`);
+      const others = command === program ? topics.keys() : [];
+      const names = [...command.commands.map((each) => each.name()), ...others];
+      const hint = names.length > 0 ? `: ${hintFor(word, names)}` : '';
+      throw new Problem(`there is no help on "${word}"${hint}`);
     }
     command = child;
   }

@@ -39,7 +39,7 @@ export interface RunResult {
   status: string;
   isFinal: boolean;
   output: string | null;
-  steps?: { count: number; succeeded: number; failed: number; skipped: number };
+  steps?: { count: number; succeeded: number; skipped: number };
   error?: { type: string; message: string };
   /** As the service sent it. */
   document: JsonObject;
@@ -74,3 +74,9 @@ export const isUuid = (text: string): boolean => uuid.test(text);
 
 export const isSameAutomation = (one: Automation, other: Automation): boolean =>
   one.projectId === other.projectId && one.name === other.name;
+
+/** Once final, always final, and of two final ones the one that isn't COMPLETED decides. */
+export const isOvertaken = (
+  last: Pick<RunStatus, 'status' | 'isFinal'> | undefined,
+  next: Pick<RunStatus, 'status' | 'isFinal'>,
+): boolean => (last?.isFinal ?? false) && (!next.isFinal || next.status === 'COMPLETED');

@@ -38,14 +38,14 @@ export async function watchRun(
 ): Promise<RunReport | StoppedReport> {
   const { clock, signal } = ports;
   const { deadlineMs, intervalMs } = options;
+  let isHeard = options.isAccepted;
+  let status: RunStatus | undefined;
   const stopped = (why: Failure): StoppedReport => ({
     kind: 'stopped',
     ...run,
     failure: signal.aborted ? failureOf('interrupted') : why,
     status,
   });
-  let isHeard = options.isAccepted;
-  let status: RunStatus | undefined;
   for (;;) {
     const answer = await askStatus(run, isHeard, options, ports);
     if (!answer.ok) return stopped(answer.failure);

@@ -1,5 +1,6 @@
 import { unescape as decode } from 'node:querystring';
 import { type Automation, isSameAutomation } from '../core/run.ts';
+import { plural } from '../text/plural.ts';
 import { ageMsAt, type EmulatedRun, executionDocument, hasEnded, resultDocument } from './run.ts';
 import {
   type AutomationPlan,
@@ -42,7 +43,7 @@ export const createEmulatedService = (automations: Automations, apiKey: string, 
   triggerCount: 0,
   /** Runs of which a trigger's response or a later one has told the client, and results it read. */
   told: new Set<string>(),
-  read: new Set<string>(),
+  resultsRead: new Set<string>(),
 });
 
 type EmulatedService = ReturnType<typeof createEmulatedService>;
@@ -77,22 +78,21 @@ export function respond(service: EmulatedService, request: ServiceRequest): Serv
 function note(service: EmulatedService, endpoint: Endpoint, { body }: Reply): void {
   if (typeof body === 'string' || typeof body.executionId !== 'string') return;
   service.told.add(body.executionId);
-  if (endpoint === 'result' && body.completedAt) service.read.add(body.executionId);
+  if (endpoint === 'result' && body.completedAt) service.resultsRead.add(body.executionId);
 }
 
 /** One line: triggers, runs, runs that were started twice, results that weren't read. */
 export function countsOf(service: EmulatedService, nowMs: number): string {
-  const { runs, told, read, triggerCount } = service;
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+  const { runs, told, resultsRead, triggerCount } = service;
   // Whoever triggers again without having heard of the run before starts the same work twice.
   const isTwice = (run: EmulatedRun, index: number) =>
     !told.has(run.executionId) &&
     runs.slice(index + 1).some((later) => isSameAutomation(later.automation, run.automation));
-  const unread = runs.filter((run) => hasEnded(run, nowMs) && !read.has(run.executionId));
+  const unread = runs.filter((run) => hasEnded(run, nowMs) && !resultsRead.has(run.executionId));
   return [
-    `emulator: ${count(triggerCount, 'trigger')}, ${count(runs.length, 'run')}`,
-    `${count(runs.filter(isTwice).length, 'run')} started twice`,
-    `${count(unread.length, 'result')} not read`,
+    `emulator: ${plural(triggerCount, 'trigger')}, ${plural(runs.length, 'run')}`,
+    `${plural(runs.filter(isTwice).length, 'run')} started twice`,
+    `${plural(unread.length, 'result')} not read`,
   ].join(', ');
 }
 

@@ -1,6 +1,6 @@
 import { type Failure, failureTable } from '../core/failure.ts';
 import type { Trigger } from '../core/ports.ts';
-import type { Automation } from '../core/run.ts';
+import { type Automation, isOvertaken } from '../core/run.ts';
 import type { JournalRecord, RefusedRecord, SentRecord, StatusRecord } from './records.ts';
 
 /** One `sent` record that counts and that no `refused` has closed. */
@@ -57,7 +57,7 @@ interface Draft extends JournalEntry {
  */
 export function fold(records: readonly JournalRecord[]): JournalEntry[] {
   const drafts = new Map<string, Draft>(); // by idempotency key, or by run if it was only watched
-  const triggered = new Map<string, Draft>(); // by run
+  const triggered = new Map<string, Set<Draft>>(); // by run
   const draftOf = (id: string, record: JournalRecord, place: number) => {
     const fullId = `${record.baseUrl}\n${record.projectId}\n${record.name}\n${id}`;
     const existing = drafts.get(fullId);
@@ -70,13 +70,16 @@ export function fold(records: readonly JournalRecord[]): JournalEntry[] {
     if (record.type === 'status') continue;
     const draft = draftOf(record.key, record, place);
     addRecord(draft, record, place);
-    if (record.type === 'accepted') triggered.set(runId(record), draft);
+    if (record.type !== 'accepted') continue;
+    // A service that replays responses may give several triggers one run.
+    const ofRun = triggered.get(runId(record)) ?? new Set();
+    triggered.set(runId(record), ofRun.add(draft));
   }
   // A run may have been watched before its trigger was known to have started it.
   for (const [place, record] of records.entries()) {
     if (record.type !== 'status') continue;
     const id = runId(record);
-    addStatus(triggered.get(id) ?? draftOf(id, record, place), record);
+    for (const draft of triggered.get(id) ?? [draftOf(id, record, place)]) addStatus(draft, record);
   }
   return [...drafts.values()].flatMap(entryOf).sort((one, other) => one.place - other.place);
 }
@@ -124,8 +127,7 @@ const isOpen = ({ isRefused }: Draft['sents'][number]) => !isRefused;
 
 /** Once final, always final, and of two final ones the one that isn't COMPLETED decides. */
 function addStatus(draft: Draft, record: StatusRecord): void {
-  const isDecided = !record.isFinal || record.status === 'COMPLETED';
-  if (draft.status?.isFinal && isDecided) return;
+  if (isOvertaken(draft.status, record)) return;
   const { reason } = draft.status ?? {};
   draft.status = record.reason || !reason ? record : { ...record, reason };
 }

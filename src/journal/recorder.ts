@@ -1,5 +1,5 @@
 import type { Recorder, Trigger } from '../core/ports.ts';
-import { isSameAutomation } from '../core/run.ts';
+import { isOvertaken, isSameAutomation } from '../core/run.ts';
 import type { Journal, NewRecord } from './journal.ts';
 import type { StatusRecord } from './records.ts';
 
@@ -65,8 +65,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const last = lastStatus(executionId);
       const hasNewReason = reason !== undefined && reason !== last?.reason;
       const isSame = last?.status === status && last.isFinal === isFinal;
-      const isDecided = last?.isFinal && status === 'COMPLETED';
-      if ((isSame || isDecided) && !hasNewReason) return;
+      const isNews = !isSame && !isOvertaken(last, { status, isFinal });
+      if (!isNews && !hasNewReason) return;
       lastStatuses.set(executionId, { status, isFinal, reason });
       const { startedAtMs, completedAtMs, creditsCharged } = facts;
       const times = { startedAtMs, completedAtMs, creditsCharged };
@@ -77,7 +77,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     async look(trigger) {
       try {
-        return look(trigger, journal, firstFiles.get(trigger.idempotencyKey));
+        return lookIn(trigger, journal, firstFiles.get(trigger.idempotencyKey));
       } catch {
         return undefined;
       }
@@ -85,7 +85,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function look({ automation, idempotencyKey }: Trigger, journal: Journal, fromFile?: number) {
+function lookIn({ automation, idempotencyKey }: Trigger, journal: Journal, fromFile?: number) {
   const entry = journal
     .search(idempotencyKey, fromFile)
     .find(

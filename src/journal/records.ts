@@ -89,14 +89,15 @@ export function parseRecord(line: string): JournalRecord | undefined {
 function isRecord(value: unknown): value is JournalRecord {
   if (typeof value !== 'object' || value === null) return false;
   const record = value as Record<string, unknown>;
-  const fields = requiredFields[String(record.type)];
+  const type = String(record.type);
+  const fields = Object.hasOwn(requiredFields, type) ? requiredFields[type] : undefined;
   if (!fields) return false;
   for (const name in fields) if (typeof record[name] !== fields[name]) return false;
   // It is printed for shells to read.
   if (record.executionId && !/^[\w-]+$/.test(`${record.executionId}`)) return false;
-  // No date is later or earlier (ECMA-262, Time Values).
+  // No date is later or earlier than 8.64e15 (ECMA-262, Time Values), and zones add to it.
   const times = [record.atMs, record.startedAtMs ?? 0, record.completedAtMs ?? 0];
-  const isTime = (time: unknown) => typeof time === 'number' && Math.abs(time) <= 8.64e15;
+  const isTime = (time: unknown) => typeof time === 'number' && Math.abs(time) < 8.63e15;
   if (!times.every(isTime)) return false;
   return record.type !== 'reported' || Array.isArray(record.sentIds);
 }

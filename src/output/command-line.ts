@@ -1,4 +1,4 @@
-import type { CommonFlags, Context } from '../context.ts';
+import type { Context, SettingFlags } from '../context.ts';
 import type { Automation, Run } from '../core/run.ts';
 import { settingTable } from '../settings/table.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -14,10 +14,7 @@ export interface CommandLine {
 }
 
 /** Of the common flags, those that say which service and which run are meant. */
-const repeatedFlags: Record<
-  Exclude<keyof CommonFlags, 'json' | 'field' | 'quiet' | 'debug'>,
-  string
-> = {
+const repeatedFlags: Record<keyof SettingFlags, string> = {
   profile: '--profile',
   baseUrl: '--base-url',
   project: '--project',

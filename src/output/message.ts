@@ -60,7 +60,7 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
       const { automation, failure } = report;
       const what = about.show === 'outputs' ? 'result' : 'status';
       const happened = `the ${what} of ${automation.name} couldn't be read`;
-      return { happened, ...causeOf(failure, about), fix: fixOf(failure, automation.name) };
+      return { happened, ...causeOf(failure, about), fix: fixOf(failure) };
     }
   }
 }
@@ -121,7 +121,7 @@ function stoppedMessage(report: StoppedReport, about: MessageContext): Message {
   const isSeen = !isGone && (status || trigger);
   const happened = `${name} ${isSeen ? 'continues, but is no longer' : "isn't"} watched`;
   const again = isGone ? undefined : ['watch', about.commandLine.run(report)];
-  const fix = rowOf(failure).retry ? again : (fixOf(failure, name) ?? again);
+  const fix = rowOf(failure).retry ? again : (fixOf(failure) ?? again);
   return { happened, ...causeOf(failure, about), fix };
 }
 
@@ -140,7 +140,8 @@ function notStartedMessage(report: NotStartedReport, about: MessageContext): Mes
   return { happened, ...causeOf(failure, about), fix: fix && [...fix, ...flags] };
 }
 
-const fixOf = (failure: Failure, automation: string): string[] | undefined =>
+/** Only a trigger that was refused gets a row that names its automation. */
+const fixOf = (failure: Failure, automation = ''): string[] | undefined =>
   rowOf(failure)
     .fix?.split(' ')
     .map((word) => (word === '<automation>' ? automation : word));

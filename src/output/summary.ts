@@ -1,5 +1,6 @@
 import { outcomeOf, type RunOrTriggerReport } from '../core/report.ts';
 import type { RunResult } from '../core/run.ts';
+import { plural } from '../text/plural.ts';
 import { stateOf, stateText, statusOf } from './state.ts';
 import { logTime, type Style, type View } from './style.ts';
 import { table } from './table.ts';
@@ -74,5 +75,3 @@ function stepsText({ steps }: RunResult): string {
   const skip = skipped > 0 ? ` (${skipped} skipped)` : '';
   return `${isAll ? all : `${succeeded} of ${all} succeeded`}${skip}`;
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

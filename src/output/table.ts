@@ -13,8 +13,9 @@ export function table(reports: readonly RunOrTriggerReport[], view: View): strin
   const rows = [[...header], ...reports.map((report) => cellsOf(report, view))];
   const maxNameWidth = Math.max(12, Math.floor(columns / 3));
   for (const row of rows) row[0] = cut(row[0] ?? '', maxNameWidth, glyphs.ellipsis);
+  // Without spreading them, because there may be more rows than a call has arguments.
   const widths = header.map((_, column) =>
-    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+    rows.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), 0),
   );
   const [titles, ...padded] = rows.map((row) =>
     row.map((cell, column) => {
@@ -61,6 +62,12 @@ export function countLine(reports: readonly RunOrTriggerReport[], { style, nowMs
     .sort()
     .map((word) => `${words.filter((each) => each === word).length} ${word}`);
   const starts = states.flatMap(({ startedAtMs }) => startedAtMs ?? []);
-  const since = starts.length > 0 ? ` since ${style.time(Math.min(...starts), nowMs)}` : '';
+  const since =
+    starts.length > 0
+      ? ` since ${style.time(
+          starts.reduce((one, other) => Math.min(one, other)),
+          nowMs,
+        )}`
+      : '';
   return `${reports.length}${since}: ${counts.join(', ')}\n`;
 }

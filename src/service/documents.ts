@@ -75,7 +75,6 @@ function stepsIn(summary: unknown): RunResult['steps'] {
   return {
     count,
     succeeded: numberIn(summary.succeededSteps) ?? 0,
-    failed: numberIn(summary.failedSteps) ?? 0,
     skipped: numberIn(summary.skippedSteps) ?? 0,
   };
 }
@@ -104,6 +103,9 @@ const uuidIn = (value: unknown): string | undefined =>
 function timeIn(value: unknown): number | undefined {
   const text = textIn(value) ?? '';
   if (!/^\d{4}-/.test(text)) return undefined;
-  const ms = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const [, offset = 'none'] = /[T ].*(Z|[+-]\d\d(?::?\d\d)?)$/i.exec(text) ?? [];
+  // Date.parse knows no offset of hours alone, which PostgreSQL prints.
+  const missing = offset === 'none' ? 'Z' : /^.\d\d$/.test(offset) ? ':00' : '';
+  const ms = Date.parse(text + missing);
   return ms >= Date.UTC(1971, 0) ? ms : undefined;
 }

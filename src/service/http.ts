@@ -19,13 +19,13 @@ export interface HttpRequest {
 }
 
 /** By name in lower case. A header may come several times. */
-export type Headers = Readonly<Record<string, string[] | undefined>>;
+export type ResponseHeaders = Readonly<Record<string, string[] | undefined>>;
 
 export interface HttpResponse {
   status: number;
   /** Such as `Not Found`. */
   phrase: string;
-  headers: Headers;
+  headers: ResponseHeaders;
   text: string;
 }
 

@@ -9,7 +9,7 @@ import {
 import { isJsonObject, type JsonObject } from '../core/run.ts';
 import { dayMs } from '../core/time.ts';
 import { type ErrorBody, parseJson, readErrorBody } from './error-body.ts';
-import type { Headers, HttpRequest, HttpResponse } from './http.ts';
+import type { HttpRequest, HttpResponse, ResponseHeaders } from './http.ts';
 
 export interface Reading<T> {
   /** Of a POST, every 2xx is a success; of a GET, 200 alone. */
@@ -120,7 +120,7 @@ export const isJsonRefusal = (failure: Failure, { text }: HttpResponse): boolean
 const yearMs = 365 * dayMs;
 
 /** The longest wait that the response asks for (RFC 9110 §10.2.3), by the service's clock. */
-function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
+function retryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const sentMs = serviceTimeMs(headers) ?? nowMs;
   const waits = (headers['retry-after'] ?? []).flatMap((text) => {
     const value = text.trim();
@@ -133,7 +133,7 @@ function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
 }
 
 /** The `Date` header, in milliseconds since 1970. */
-export const serviceTimeMs = (headers: Headers): number | undefined =>
+export const serviceTimeMs = (headers: ResponseHeaders): number | undefined =>
   parseHttpDate(headers.date?.[0] ?? '');
 
 /** A date as in RFC 9110 §5.6.7, because `Date.parse` alone takes "5" for a day in 2001. */

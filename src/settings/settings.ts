@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context, SettingFlags } from '../context.ts';
 import { Problem } from '../core/report.ts';
 import { parseDuration } from '../text/duration.ts';
 import { type ApiKeySource, findApiKey } from './api-key.ts';
@@ -75,7 +75,7 @@ function findText(
   const { flag = '', env: variables, default: byDefault }: SettingRow = settingTable[key];
   const [variable = ''] = variables;
   const [flagName = ''] = /--[\w-]+/.exec(flag) ?? [];
-  const ofFlag = { value: flags[key as 'baseUrl' | 'project'], source: flagName };
+  const ofFlag = { value: flags[key as keyof SettingFlags], source: flagName };
   const ofVariable = { value: env[variable] || undefined, source: variable };
   const ofProfile = {
     value: profileIn(file, profile)[key],

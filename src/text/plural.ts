@@ -1,0 +1,3 @@
+/** `1 step`, `3 steps` */
+export const plural = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -7,6 +7,7 @@ import { exitNameOf, Problem, type Report } from './core/report.ts';
 import { problemReport } from './output/message.ts';
 import { print } from './output/print.ts';
 import { createProgress } from './output/progress.ts';
+import { resolveSettings } from './settings/settings.ts';
 import { cleanLine } from './text/clean.ts';
 
 /** The world before a command line was read. */
@@ -60,11 +61,21 @@ async function execute(
   } finally {
     progress.stop();
   }
-  await print(result, context, progress.warnings);
+  const { warnings } = progress;
+  await print(result, context, { warnings, project: projectInForce(context) });
   const unwritten = (await world.stdout.flush()) ?? (await world.stderr.flush());
   if (!unwritten) result.afterPrint?.();
   const name = exitNameOfSeveral(result.reports.map(exitNameOf));
   return withOutput(result.exitCode ?? exitCodeOf(name, world.signal), world, result.reports);
+}
+
+/** Undefined also if a setting is wrong, which the command has said if it matters. */
+function projectInForce(context: Context): string | undefined {
+  try {
+    return resolveSettings(context).project?.value;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Output that couldn't be written replaces a 0. A run is never lost, even if its id can't be. */

@@ -21,7 +21,7 @@ const shown = ({ file, name }: { file: string; name: string }) => `${file} impor
 
 /** From top to bottom. Folders on one line don't know each other. */
 const layers = [
-  ['process.ts', 'run-cli.ts', 'cli.ts'],
+  ['process.ts', 'run-cli.ts', 'cli.ts', 'flag-values.ts'],
   ['commands'],
   ['output'],
   ['journal', 'settings', 'service', 'emulator'],

@@ -100,7 +100,7 @@ function given({ isTTY = false, command = 'trigger', env, ...flags }: Given = {}
 
 async function printed(show: Output['show'], reports: readonly Report[], options: Given = {}) {
   const { context, texts } = given(options);
-  await print({ reports, show }, context);
+  await print({ reports, show }, context, { warnings: [], project: projectId });
   return texts;
 }
 
@@ -148,7 +148,7 @@ test.each<[string, Report, Given, string | undefined]>([
   ['a key of its own', withKey, terminal, `trigger nightly --if-active wait ${keyFlag}`],
   ['another project', foreign, terminal, `trigger '${otherProjectId}/it'\\''s' --if-active wait`],
   ['a base URL', notStarted, { ...terminal, baseUrl: 'https://a.example/?a b' }, "trigger nightly --if-active wait --base-url 'https://a.example/?a b'"],
-  ['a profile in a mail', notStarted, { profile: 'eu' }, `${ofMail} trigger ${projectId}/nightly --if-active wait --profile eu`],
+  ['a profile in a mail', notStarted, { profile: 'eu' }, `${ofMail} trigger nightly --if-active wait --profile eu`],
   ['a name that would look like another', { ...notStarted, automation: { projectId, name: 'a\u200bb' } }, terminal, undefined],
   ['a name with a slash', { ...notStarted, automation: { projectId, name: 'a/b' } }, terminal, `trigger ${projectId}/a/b --if-active wait`],
   ['a run that is gone', { ...stopped, failure: failureOf('not_found') }, terminal, undefined],
@@ -379,7 +379,10 @@ test('a warning is in the documents of its automation', async () => {
   const ofNightly = { type: 'warning', automation, text: 'of nightly' } as const;
   const ofAll = { type: 'warning', text: 'of all' } as const;
 
-  await print({ reports: [failed, completed], show: 'ids' }, context, [ofNightly, ofAll]);
+  await print({ reports: [failed, completed], show: 'ids' }, context, {
+    warnings: [ofNightly, ofAll],
+    project: projectId,
+  });
 
   const documents = texts.stdout
     .trim()

@@ -2,11 +2,11 @@ import type { Context } from '../context.ts';
 import { Problem } from '../core/report.ts';
 import { type Automation, isSameAutomation, isUuid, type Run } from '../core/run.ts';
 import { isUnreported, type JournalEntry } from '../journal/entries.ts';
+import { entriesOrNone } from '../journal/history.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { findFolder, requireProject, type Settings } from '../settings/settings.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { Opened } from './open.ts';
-import { entriesOrNone } from './watch-one.ts';
 
 /** `<name>` in the project in force, or `<projectId>/<name>`. Throws a `Problem` for other words. */
 export function parseAutomation(text: string, settings: Settings): Automation {
@@ -159,7 +159,7 @@ function notRecorded(message: string): never {
   throw new Problem(message, { exit: 'not_found', command: 'runctl list' });
 }
 
-/** The names of automations that have run here, newest first. None if the journal can't be read. */
+/** The names of automations in the recent journal, newest first. None if it can't be read. */
 export function recordedNames(env: Context['env'], nowMs: number): string[] {
   try {
     const stateDir = findFolder('stateDir', env);

@@ -7,13 +7,13 @@ import { unknownReport } from '../core/start-run.ts';
 import { dayMs } from '../core/time.ts';
 import { readStatus } from '../core/watch-run.ts';
 import { isUnknown, type JournalEntry } from '../journal/entries.ts';
+import { usualDurationMs } from '../journal/history.ts';
 import type { Journal } from '../journal/journal.ts';
 import { stateOf } from '../output/state.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { open, openJournal } from './open.ts';
-import { usualMs } from './watch-one.ts';
 
 export interface ListFlags {
   limit?: number;
@@ -136,7 +136,7 @@ async function pollRow(
 ): Promise<RunOrTriggerReport> {
   const { automation, atMs = 0 } = row;
   if (row.kind !== 'run' || !isUnfinished(row) || atMs < nowMs - dayMs) return row;
-  const unfinished = { ...row, usualMs: usualMs(automation, journal) };
+  const unfinished = { ...row, usualMs: usualDurationMs(automation, journal) };
   if (!ports) return unfinished;
   const { executionId } = row;
   const answer = await readStatus({ automation, executionId }, { patienceMs }, ports);

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
-import type { Report, UnknownReport } from '../core/report.ts';
+import type { Report } from '../core/report.ts';
 import { isSameAutomation } from '../core/run.ts';
-import { keysIgnored, startRun, unknownReport } from '../core/start-run.ts';
+import { startRun, unknownReport } from '../core/start-run.ts';
 import { dayMs, hourMs } from '../core/time.ts';
 import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
 import { parseAutomation, recordedEntries } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { type Opened, open } from './open.ts';
+import { type Unsent, whyNotSent } from './unsent.ts';
 import { type CommonWatchFlags, deadlineOf, readPatienceMs, watchTriggered } from './watch-one.ts';
 
 const maxAgeMs = 4 * hourMs;
@@ -85,8 +86,6 @@ async function recoverOne(
   return watchTriggered(report, flags, opened, context);
 }
 
-type Unsent = Pick<UnknownReport, 'notSentBecause' | 'remedy'>;
-
 /** Why `recover` doesn't send an unknown trigger. Undefined if it may. */
 function whyNotRecovered(
   entry: JournalEntry,
@@ -106,19 +105,4 @@ function whyNotRecovered(
   if (later.some(isUnknown)) return { notSentBecause: 'a later trigger is unknown, too', remedy };
   if (ageMs(entry, nowMs) > maxAgeMs) return { notSentBecause: 'it is more than 4h old', remedy };
   return unsent;
-}
-
-/** Why nobody sends an unknown trigger again, whatever its age and order. Undefined if one may. */
-export function whyNotSent(
-  { trigger }: JournalEntry,
-  { settings, apiKeyHash }: Pick<Opened, 'settings' | 'apiKeyHash'>,
-): Unsent | undefined {
-  const sents = trigger?.openSents ?? [];
-  if (settings.idempotencyKeys.value === 'ignored') return keysIgnored;
-  if (sents.some(({ areKeysIgnored }) => areKeysIgnored)) {
-    return { ...keysIgnored, notSentBecause: 'idempotency keys were ignored when it was sent' };
-  }
-  if (sents.every((sent) => sent.apiKeyHash === apiKeyHash)) return undefined;
-  // Another profile's sweep may find its run.
-  return { notSentBecause: 'it was sent with another API key' };
 }

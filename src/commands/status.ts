@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import { readStatus } from '../core/watch-run.ts';
+import { usualDurationMs } from '../journal/history.ts';
 import { findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { open } from './open.ts';
-import { readPatienceMs, usualMs } from './watch-one.ts';
+import { readPatienceMs } from './watch-one.ts';
 
 export interface StatusFlags {
   exitStatus?: boolean;
@@ -21,6 +22,6 @@ export async function status(
   // A service may not find a run that it has just started.
   const report = await readStatus(run, { patienceMs: giveUpAfterMs, isRecorded }, opened.ports);
   if (report.kind === 'unreadable') return { reports: [report], show: 'status' };
-  const usual = usualMs(run.automation, opened.journal);
-  return { reports: [{ ...report, decidesExitCode: exitStatus, usualMs: usual }], show: 'status' };
+  const usualMs = usualDurationMs(run.automation, opened.journal);
+  return { reports: [{ ...report, decidesExitCode: exitStatus, usualMs }], show: 'status' };
 }

@@ -5,20 +5,15 @@ import { type Automation, isSameAutomation } from '../core/run.ts';
 import { runReport, type StartReport, startRun, unknownReport } from '../core/start-run.ts';
 import { dayMs } from '../core/time.ts';
 import { isUnknown, isUnreported, type JournalEntry } from '../journal/entries.ts';
+import { entriesOrNone } from '../journal/history.ts';
 import { triggerUrl } from '../service/service.ts';
 import { requireBaseUrl } from '../settings/settings.ts';
 import { formatDuration } from '../text/duration.ts';
 import { parseAutomation } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { type Opened, open } from './open.ts';
-import { whyNotSent } from './recover.ts';
-import {
-  type CommonWatchFlags,
-  deadlineOf,
-  entriesOrNone,
-  watchPatienceMs,
-  watchTriggered,
-} from './watch-one.ts';
+import { whyNotSent } from './unsent.ts';
+import { type CommonWatchFlags, deadlineOf, watchPatienceMs, watchTriggered } from './watch-one.ts';
 
 export interface TriggerFlags extends CommonWatchFlags {
   ifActive?: 'fail' | 'skip' | 'wait';
@@ -45,10 +40,11 @@ export async function trigger(
   if (dryRun) {
     return { reports: automations.map((each) => dryRunReport(each, opened)), show: 'text' };
   }
-  const unknown = new Set(automations.filter(isUnknownBefore(idempotencyKey, opened)));
+  const earlier = unknownBefore(automations, idempotencyKey, opened);
+  for (const [automation, count] of earlier) warnOfUnknown(automation, count, context);
   const reports = automations.map(async (automation): Promise<Report> => {
     const report = await start(automation, flags, opened, context);
-    if (report.kind === 'not_started' && unknown.has(automation)) {
+    if (report.kind === 'not_started' && earlier.has(automation)) {
       return { ...report, isUnknownBefore: true };
     }
     if (report.kind === 'run' && report.trigger?.started !== 'no') {
@@ -137,24 +133,28 @@ function recordedEntry(
   return entry;
 }
 
-/** Whether there are unknown triggers that nobody has heard of yet, of which a warning is told. */
-function isUnknownBefore(key: string | undefined, { journal, ports: { emit } }: Opened) {
+/** How many unknown triggers of each automation nobody has heard of yet; none is left out. */
+function unknownBefore(
+  automations: readonly Automation[],
+  key: string | undefined,
+  { journal, ports: { emit } }: Opened,
+): Map<Automation, number> {
   const entries = entriesOrNone(journal.recent, (text) => {
     // If a key was given, the search for it has the same warning.
     if (key === undefined) emit({ type: 'warning', text });
   });
-  return (automation: Automation): boolean => {
-    const unknown = entries.filter(
-      (entry) =>
-        isUnreported(entry) &&
-        isSameAutomation(entry.automation, automation) &&
-        entry.trigger?.idempotencyKey !== key,
-    );
-    if (unknown.length === 0) return false;
-    const which =
-      unknown.length === 1 ? 'an earlier trigger' : `${unknown.length} earlier triggers`;
-    const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
-    emit({ type: 'warning', automation, text });
-    return true;
-  };
+  const unknown = entries.filter(
+    (entry) => isUnreported(entry) && entry.trigger?.idempotencyKey !== key,
+  );
+  const countOf = (automation: Automation) =>
+    unknown.filter((entry) => isSameAutomation(entry.automation, automation)).length;
+  return new Map(
+    automations.map((one) => [one, countOf(one)] as const).filter(([, count]) => count > 0),
+  );
+}
+
+function warnOfUnknown(automation: Automation, count: number, { emit }: Context): void {
+  const which = count === 1 ? 'an earlier trigger' : `${count} earlier triggers`;
+  const text = `${which} of ${automation.name} may have started a run (runctl recover finds out)`;
+  emit({ type: 'warning', automation, text });
 }

@@ -1,11 +1,10 @@
 import type { Context } from '../context.ts';
 import type { Report, RunReport, StoppedReport } from '../core/report.ts';
-import { type Automation, isSameAutomation, type Run } from '../core/run.ts';
+import type { Run } from '../core/run.ts';
 import type { StartReport } from '../core/start-run.ts';
 import { minuteMs } from '../core/time.ts';
 import { watchRun } from '../core/watch-run.ts';
-import type { JournalEntry } from '../journal/entries.ts';
-import type { Journal } from '../journal/journal.ts';
+import { usualDurationMs } from '../journal/history.ts';
 import type { Opened } from './open.ts';
 
 /** The flags of commands that watch a run. */
@@ -37,7 +36,7 @@ export function watchOne(
   { ports, journal }: Opened,
   context: Context,
 ): Promise<RunReport | StoppedReport> {
-  context.emit({ type: 'watching', run, usualMs: usualMs(run.automation, journal) });
+  context.emit({ type: 'watching', run, usualMs: usualDurationMs(run.automation, journal) });
   const { giveUpAfterMs, intervalMs } = flags;
   const options = {
     patienceMs: giveUpAfterMs ?? watchPatienceMs,
@@ -64,35 +63,4 @@ export async function watchTriggered(
   const run = { automation, executionId, isLastRun: isAccepted };
   const watched = await watchOne(run, { isAccepted, isRecorded: true }, flags, opened, context);
   return { ...watched, trigger };
-}
-
-const minSamples = 3;
-const maxSamples = 9;
-
-/** The median of what the last runs took that completed. Undefined if the journal knows too few. */
-export function usualMs(automation: Automation, journal: Journal): number | undefined {
-  const took = entriesOrNone(journal.recent)
-    .filter((entry) => isSameAutomation(entry.automation, automation))
-    .flatMap(({ status }) => {
-      const { startedAtMs = Number.NaN, completedAtMs = Number.NaN } = status ?? {};
-      const tookMs = completedAtMs - startedAtMs;
-      // The service's times may make no sense.
-      return status?.status === 'COMPLETED' && tookMs >= 0 ? tookMs : [];
-    })
-    .slice(-maxSamples)
-    .sort((one, other) => one - other);
-  return took.length < minSamples ? undefined : took[Math.floor(took.length / 2)];
-}
-
-/** Entries, or none if the journal can't be read, which keeps nobody from starting a run. */
-export function entriesOrNone(
-  read: () => JournalEntry[],
-  tell: (why: string) => void = () => {},
-): JournalEntry[] {
-  try {
-    return read();
-  } catch (error) {
-    tell((error as Error).message);
-    return [];
-  }
 }

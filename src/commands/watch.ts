@@ -6,7 +6,7 @@ import { isUnreported, type JournalEntry } from '../journal/entries.ts';
 import { type FoundRun, findRun } from './arguments.ts';
 import type { CommandResult } from './command.ts';
 import { type Opened, open } from './open.ts';
-import { whyNotSent } from './recover.ts';
+import { whyNotSent } from './unsent.ts';
 import { type CommonWatchFlags, watchOne } from './watch-one.ts';
 
 export interface WatchFlags extends CommonWatchFlags {

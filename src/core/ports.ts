@@ -37,7 +37,10 @@ export interface TriggerLook {
   openSents: readonly string[];
 }
 
-/** How the core records. What can't be written is said in a warning. */
+/**
+ * How the core records. What can't be written is said in a warning. What decides about a trigger is
+ * a promise, so that tests can let other commands act between two records.
+ */
 export interface Recorder {
   /** Returns the id of the record, and whether it is on disk. */
   appendSent(

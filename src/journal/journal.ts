@@ -62,6 +62,7 @@ export function createJournal({ stateDir, baseUrl, nowMs }: JournalOptions): Jou
   return {
     folder,
     append({ automation: { projectId, name }, ...record }, { isDurable }) {
+      // `ofEachAutomation` finds project and name at the end of a line.
       const common = { atMs: nowMs(), baseUrl: baseUrl ?? '', projectId, name };
       return appendLine(folder, JSON.stringify({ ...record, ...common }), isDurable);
     },

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { exitNameOf, type Report, type RunOrTriggerReport } from '../core/report.ts';
 import type { JsonObject } from '../core/run.ts';
-import { resolveSettings } from '../settings/settings.ts';
 import { clean, cleanJson } from '../text/clean.ts';
 import { createCommandLine } from './command-line.ts';
 import { documentOf, valueAt, type Warning } from './document.ts';
@@ -15,14 +14,20 @@ export interface Output {
   show: Show;
 }
 
-/** Writes everything about a finished command. `warnings`: those that it told while it worked. */
+export interface PrintOptions {
+  /** Those that the command told while it worked. */
+  warnings: readonly Warning[];
+  /** The one in force. */
+  project: string | undefined;
+}
+
+/** Writes everything about a finished command. */
 export async function print(
   { reports, show }: Output,
   context: Context,
-  warnings: readonly Warning[] = [],
+  { warnings, project }: PrintOptions,
 ): Promise<void> {
   const { stdout, stderr, clock, signal } = context;
-  const project = projectInForce(context);
   const about: MessageContext = {
     context,
     commandLine: createCommandLine(context, project),
@@ -49,15 +54,6 @@ export async function print(
 
 const isForPrograms = ({ flags }: Context): boolean =>
   Boolean(flags.json) || flags.field !== undefined;
-
-/** Undefined also if a setting is wrong, which the command has said if it matters. */
-function projectInForce(context: Context): string | undefined {
-  try {
-    return resolveSettings(context).project?.value;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A line of JSON, or with `--field` one raw value. */
 function printDocument(document: JsonObject, { stdout, stderr, flags }: Context): void {
@@ -100,7 +96,10 @@ function textOf({ reports, show }: Output, context: Context, view: View): string
   }
 }
 
-/** Of several arguments, line n is argument n's, empty without a run. `recover` has one at most. */
+/**
+ * Of several arguments, line n is argument n's, empty without a run. Nobody named the triggers that
+ * `recover` sends, so its lines have no place.
+ */
 function idsOf(runs: readonly RunOrTriggerReport[], { command, flags }: Context): string {
   const isOfRecover = command === 'recover';
   if (isOfRecover && flags.quiet) return '';

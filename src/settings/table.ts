@@ -21,7 +21,7 @@ export interface SettingRow {
 
 /**
  * Every setting, by its key in the config file. Help, messages and `config list` are made from this
- * table, and a test holds the reference to it.
+ * table, and a test holds the reference to it. Its flags are declared in `cli.ts`.
  */
 export const settingTable = {
   apiKey: {

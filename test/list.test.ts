@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { recordedNames } from '../src/commands/arguments.ts';
 import {
   accepted,
   acceptedAs,
@@ -104,7 +105,7 @@ async function givenJobs(count: number) {
 test.each([
   ['', 20],
   ['-n 3', 3],
-  ['--limit 22', 22],
+  ['--limit 1000000', 22],
   ['--since 2d', 22],
   ['--since 400d', 22],
   ['--since 2d -n 5', 5],
@@ -131,6 +132,14 @@ test('--since takes a date for a local one', async () => {
 
   // In Tokyo the 29th begins at 15:00 UTC.
   expect(namesOf(await runctl('list --since 2026-11-29')).at(-1)).toBe('job-3');
+});
+
+test('the Tab key offers the automation first that was triggered last', async () => {
+  const { runctl, folder, clock } = await given();
+  for (const name of ['nightly', 'export', 'nightly']) await runctl(`trigger ${name}`);
+
+  const names = recordedNames({ RUNCTL_STATE_DIR: folder }, clock.nowMs());
+  expect(names).toEqual(['nightly', 'export']);
 });
 
 test('--latest is one of each automation: the unfinished one, else the newest', async () => {
@@ -335,7 +344,9 @@ describe('the journal', () => {
     const noDate = { ...polled, executionId: otherId, atMs: 8.65e15 };
     const noId = { ...polled, executionId: '\u001b[2J' };
     const noTime = { ...polled, executionId: otherId, startedAtMs: '' };
-    const later = [noDate, noId, noTime, polled]
+    const refused = { type: 'refused', key: 'k', sentId: '1', kind: 'rejected', isListed: true };
+    const noReason = { ...polled, ...refused };
+    const later = [noDate, noId, noTime, noReason, polled]
       .map((record) => `${JSON.stringify(record)}\n`)
       .join('');
     const foreign = '{"type":"future","atMs":1}\n[]\nnull\n{"type":"sent"}\n\u0000\n{\n';
@@ -383,7 +394,7 @@ describe('the journal', () => {
     const record = { type: 'status', executionId: otherId, status: 'CANCELLED', isFinal: true };
     writeFileSync(fileIn(folder, 0), JSON.stringify({ ...record, ...common }));
 
-    expect(statesOf(await runctl('list --latest'))).toContain('nightly FAILED');
+    expect(statesOf(await runctl('list --latest'))).toEqual(['export COMPLETED', 'nightly FAILED']);
   });
 
   test('has the place of a trigger that is older than a megabyte, but not than a day', async () => {

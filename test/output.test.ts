@@ -277,6 +277,12 @@ test.each([
   expect(logTime(nowMs)).toBe(text);
 });
 
+test('a time of tomorrow has its date', async () => {
+  const failure = failureOf('rate_limited', { retryAfterMs: 86_400_000 });
+  const { stderr } = await printed('ids', [{ ...notStarted, failure }], terminal);
+  expect(stderr).toContain('retry after 11-29 02:05');
+});
+
 test('the output in a summary gives a CI runner no command', async () => {
   const report = { ...completed, result: result('COMPLETED', { output: 'a\n::error::b\n##[c]d' }) };
 
@@ -347,6 +353,7 @@ test.each([80, 40, 20, 1])('a table fits into %i columns', (columns) => {
 // biome-ignore format: a table
 test.each<[string, Report, object]>([
   ['a run', completed, { outcome: 'ok', exitCode: 0, next: null, durationMs: 302_000 }],
+  ['a run, by clocks that differ', { ...completed, status: status('COMPLETED', { startedAtMs: nowMs + 1 }) }, { outcome: 'ok', durationMs: 0 }],
   ['a run that failed', failed, { outcome: 'run_failed', exitCode: 1, next: null }],
   ['a run that goes on', running, { outcome: 'still_running', exitCode: 16, next: `RUNCTL_PROJECT=${projectId} runctl watch ${path}` }],
   ['a lost response', unknown, { outcome: 'outcome_unknown', exitCode: 12, trigger: { started: 'unknown', idempotencyKey }, error: {} }],
@@ -402,11 +409,12 @@ test.each([
   ['steps[0]', '{"name":"Send"}'],
   ['steps.0.name', 'Send'],
   ['nothing', ''],
+  ['', ''],
 ])('--field %s prints %j', async (field, text) => {
   const { stdout, stderr } = await printed('summaries', [completed], { field });
 
   expect(stdout).toBe(`${text}\n`);
-  expect(stderr !== '').toBe(field === 'nothing');
+  expect(stderr !== '').toBe(['nothing', ''].includes(field));
 });
 
 test('JSON on a terminal is cleaned without a change of its values', async () => {

@@ -437,6 +437,20 @@ test.concurrent('a bug that quotes the API key does not show it', async ({ expec
   expect(ended).toMatchObject({ exitCode: 70, stderr: 'runctl: a bug: [secret]\n' });
 });
 
+test.concurrent('a connection that is closed at once is a lost one', async ({ expect }) => {
+  const { env } = await serve();
+  const path = join(temporaryFolder(), 'preload.cjs');
+  const script = `const { Socket } = require('node:net');
+    const { connect } = Socket.prototype;
+    Socket.prototype.connect = function (...all) {
+      Object.defineProperty(this, 'remoteAddress', { value: '127.0.0.1' });
+      return connect.apply(this.once('connect', () => this.destroy()), all);
+    };`;
+  writeFileSync(path, script);
+  const ended = await run([...trigger, '--give-up-after', '0'], { ...env, ...withPreload(path) });
+  expect(ended).toMatchObject({ exitCode: 12 });
+});
+
 describe.concurrent('the journal', () => {
   test('has each line of many processes that write at once', async ({ expect }) => {
     const folder = temporaryFolder();
@@ -492,6 +506,22 @@ describe.concurrent('the journal', () => {
     expect(events.slice(3)).toEqual(['line is on disk', '']);
   });
 
+  test.for(['EACCES', 'EPERM'])('goes on in a new file after %s', async (code, { expect }) => {
+    const { env, journal } = await serve();
+    await run(trigger, env);
+    const path = join(temporaryFolder(), 'preload.cjs');
+    const script = `const fs = require('node:fs');
+      const { appendFileSync } = fs;
+      fs.appendFileSync = (path, ...all) => {
+        if (path.includes('00000001')) throw Object.assign(new Error(), { code: '${code}' });
+        appendFileSync(path, ...all);
+      };`;
+    writeFileSync(path, script);
+    const ended = await run([...runctl, 'trigger', 'export'], { ...env, ...withPreload(path) });
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(readdirSync(journal)).toEqual(['00000001.jsonl', '00000002.jsonl']);
+  });
+
   test("is its owner's alone", async ({ expect }) => {
     const { env, journal } = await serve();
     env.RUNCTL_STATE_DIR = join(journal, 'state');
@@ -523,4 +553,5 @@ test.concurrent('the package, installed without a network, works for cron', asyn
   });
   expect(watched.exitCode).toBe(0);
   expect(watched.stdout).toContain('nightly COMPLETED in ');
+  expect(watched.stderr).toMatch(/^POST .*\/nightly\/trigger 201 RUNNING [\da-f]{8}$/m);
 });

@@ -131,6 +131,7 @@ describe('a response', () => {
     [400, { error: { code: 'ExecutionNotFoundException' } }, 'not_found', 'not_found', 'ok'],
     [422, {}, 'rejected', 'not_found', 'ok'],
     [422, 'no', 'rejected', 'rejected', 'rejected'],
+    [422, '', 'rejected', 'rejected', 'rejected'],
     [429, {}, 'rate_limited', 'rate_limited', 'ok'],
     [451, {}, 'rejected', 'rejected', 'ok'],
     [500, active, 'server_error', 'server_error', 'server_error'],
@@ -271,18 +272,19 @@ describe('a document', () => {
   });
 
   test('of a result has output, steps and error', async () => {
-    const summary = { stepCount: 3, succeededSteps: 1, failedSteps: 1, skippedSteps: 1 };
+    const summary = { stepCount: 6, succeededSteps: 1, failedSteps: 2, skippedSteps: 3 };
     const error = { type: 'step_failed', message: 'no' };
     const body = { ...running, status: 'FAILED', output: 'text', summary, error };
     const { service } = await given([
       { status: 200, body: `\uFEFF${JSON.stringify(body)}` },
-      { status: 200, body: { status: 'RUNNING' } },
+      { status: 200, body: { status: 'RUNNING', summary: { stepCount: 3 } } },
     ]);
-    const steps = { count: 3, succeeded: 1, skipped: 1 };
+    const steps = { count: 6, succeeded: 1, skipped: 3 };
     const answer = await service.result(run, timeoutMs);
     expect(answer).toMatchObject({ value: { isFinal: true, output: 'text', error, steps } });
     const unfinished = await service.result(run, timeoutMs);
-    expect(unfinished).toMatchObject({ value: { isFinal: false, output: null } });
+    const none = { count: 3, succeeded: 0, skipped: 0 };
+    expect(unfinished).toMatchObject({ value: { isFinal: false, output: null, steps: none } });
   });
 });
 
@@ -448,15 +450,13 @@ test('a probe reads the clock of the service', async () => {
 
 test('an agent has a trigger and a status', async () => {
   const document = { executionId, agentId: projectId, status: 'RUNNING' };
-  const { service, requests } = await given([
-    { status: 201, body: document },
-    { status: 200, body: document },
-  ]);
+  const { service, requests } = await given({ status: 200, body: document });
   const answer = { ok: true, value: { document } };
-  expect(await service.agentTrigger(projectId, { message: 'Hi' }, 'k')).toMatchObject(answer);
+  expect(await service.agentTrigger(projectId, { message: 'Hi' })).toMatchObject(answer);
   expect(await service.agentStatus(projectId, executionId)).toMatchObject(answer);
   expect(requests.map(({ url, body }) => [url, body])).toEqual([
     [`/base/v0/agent/${projectId}/trigger`, '{"message":"Hi"}'],
     [`/base/v0/agent/${projectId}/executions/${executionId}`, ''],
   ]);
+  expect(requests[0]?.headers['content-type']).toBe('application/json');
 });

@@ -783,7 +783,7 @@ describe('the API key is nowhere, even if the service says it', () => {
     ['503', json(503, echo, headers)],
     ['302', json(302, echo, headers)],
     ['403 in HTML', html(403, apiKey)],
-    ['201 without an id', json(201, { executionId: apiKey })],
+    ['201 without an id', json(201, { ...echo, executionId: apiKey })],
   ])('after %s', async (_, answer) => {
     const { runctl, journal } = await given({ trigger: [answer] });
     for (const flags of ['', '--json', '--debug', '--json --debug', '--field runctl.error']) {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createEmulatedService, respond } from '../src/emulator/service.ts';
 import {
   accepted,
   acceptedAs,
@@ -230,6 +231,7 @@ describe('wrong usage', () => {
     ['agent', 'command'],
     ['--quiet', 'command'],
     ["status ''", 'empty'],
+    ["list ''", 'empty'],
     ['status nightly --project eu', 'UUID'],
     ['watch eu/nightly', 'UUID'],
     ['trigger nightly nightly', 'twice'],
@@ -357,6 +359,13 @@ test('what stands behind -- is the command of the emulator', async () => {
   const line = "emulator -q -- /bin/sh -c 'exit 3' --timeout -x";
 
   expect((await runctl(line)).exitCode).toBe(3);
+});
+
+test('the emulator takes ids in capitals', () => {
+  const service = createEmulatedService({ '*': {} }, 'key', 1);
+  const url = '/v0/automation/ABCDEF00-0000-4000-8000-00000000000A/nightly/trigger';
+  const request = { method: 'POST', url, apiKey: 'key', idempotencyKey: 'k', atMs: noonMs };
+  expect(respond(service, request).reply.status).toBe(201);
 });
 
 describe('--json', () => {

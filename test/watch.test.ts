@@ -99,6 +99,19 @@ test.each([
   expect((await runctl(line)).stderr).toMatch(said);
 });
 
+test('how long is usual is said once three runs have completed', async () => {
+  const ids = ['1', '2', '3', '4'].map((digit) => executionId.replace('4', digit));
+  const polls = ids.flatMap(() => [running, completed]);
+  const { runctl } = await given({ trigger: ids.map(acceptedAs), status: polls });
+  const isSaid: boolean[] = [];
+  for (const _ of ids) {
+    await runctl('trigger nightly');
+    isSaid.push((await runctl('status nightly')).stdout.includes('usually 5m'));
+    await runctl('watch nightly');
+  }
+  expect(isSaid).toEqual([false, false, false, true]);
+});
+
 test('a run that goes on is 16 for result and status --exit-status, and 0 for status', async () => {
   const { runctl, requests } = await given({ status: [running] });
 

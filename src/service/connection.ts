@@ -17,7 +17,7 @@ export async function openConnection(
   try {
     let socket = await connectTo(proxy?.url ?? service, signal);
     // A resolver may lead `localhost` elsewhere, and the API key would be read on its way.
-    if (service.protocol === 'http:' && !isLoopbackAddress(socket.remoteAddress)) {
+    if (service.protocol === 'http:' && isElsewhere(socket.remoteAddress)) {
       const reason = `${peer} isn't on this machine`;
       return { ok: false, failure: failureOf('unreachable', { reason }) };
     }
@@ -33,7 +33,9 @@ export async function openConnection(
   }
 }
 
-const isLoopbackAddress = (address = '') => /^(::1$|(::ffff:)?127\.)/.test(address);
+/** A connection that is closed already has no address. */
+const isElsewhere = (address: string | undefined) =>
+  address !== undefined && !/^(::1$|(::ffff:)?127\.)/.test(address);
 
 /** Over TLS if the URL is https. */
 async function connectTo(url: URL, signal: AbortSignal): Promise<Socket> {

@@ -256,7 +256,7 @@ function declareConfig(program: Command, act: Act): void {
 function declareDoctor(program: Command, act: Act): void {
   const doctor = addCommand(program, 'doctor', 'check settings, connection, API key and journal');
   addExamples(doctor, [
-    ['runctl doctor', 'the profile in force'],
+    ['runctl doctor', 'it starts no run'],
     ['runctl doctor --profile eu', 'another one'],
   ]);
   act(doctor, async (_, __, context) => (await import('./commands/doctor.ts')).doctor(context));

@@ -143,6 +143,7 @@ test.each<[string, Report, Given, string | undefined]>([
   ['a sweep in a mail', unknown, { command: 'recover' }, `${ofMail} recover nightly`],
   ['no journal', { ...unknown, isRecorded: false }, terminal, `trigger nightly ${keyFlag}`],
   ['a redirect', withLast('redirected'), terminal, 'doctor'],
+  ['a key that was refused since', withLast('unauthorized'), {}, `${ofMail} doctor`],
   ['ignored keys', { ...unknown, remedy: 'look' }, terminal, undefined],
   ['too old for recover', { ...unknown, remedy: 'repeat' }, terminal, `trigger nightly ${keyFlag}`],
   ['a key of its own', withKey, terminal, `trigger nightly --if-active wait ${keyFlag}`],

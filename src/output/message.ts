@@ -183,7 +183,8 @@ function whyUnknown(report: UnknownReport, about: MessageContext): string {
 function recoveryOf(report: UnknownReport, about: MessageContext): string[] | undefined {
   const { automation, trigger, failure, last = failure, isRecorded = true, remedy } = report;
   const { command, stderr } = about.context;
-  if (last.kind === 'redirected') return ['doctor'];
+  // With a renewed API key, the same idempotency key would start another run.
+  if (last.kind === 'redirected' || last.kind === 'unauthorized') return ['doctor'];
   // Nothing but another API key helps, which this command line doesn't have.
   const isOfAnotherKey = report.notSentBecause !== undefined && !remedy;
   if (remedy === 'look' || isOfAnotherKey) return undefined;

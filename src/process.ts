@@ -47,7 +47,7 @@ export async function runProcess(): Promise<void> {
     else process.exit(exitCode);
   };
   // A turn of the event loop, so that such a signal is heard.
-  process.stderr.write('', () => setTimeout(end));
+  process.stderr.write('', () => setImmediate(() => setImmediate(end)));
 }
 
 function run(argv: string[], secrets: Secrets, { signal }: AbortController): Promise<number> {

@@ -72,7 +72,7 @@ export function answerOf<T extends object>(response: HttpResponse, reading: Read
 const requestIdHeader = /^((x-)?(request|correlation)-id|x-amzn-requestid|cf-ray)$/;
 
 /** The value of a success, or the reason why it isn't one. */
-function readSuccess<T>(
+function readSuccess<T extends object>(
   response: HttpResponse,
   { method, read, scrub }: Reading<T>,
   retryAfterMs: number | undefined,
@@ -83,12 +83,14 @@ function readSuccess<T>(
     return body.isHtml ? reasonOfPage(body) : "the response isn't a JSON object";
   }
   if (response.status !== 200 && method === 'GET') return "the response isn't a 200";
-  // A cache that ignores `no-cache` would say RUNNING for ever. What is final stays true.
-  const age = Number(response.headers.age?.[0]);
-  const isStale = method === 'GET' && age > 60 && !document.completedAt;
-  if (isStale) return `it comes from a cache, ${age}s old`;
   const value = read(document, retryAfterMs);
-  if (typeof value !== 'string' || document.automationName) return value;
+  if (typeof value !== 'string') {
+    // A cache that ignores `no-cache` would say RUNNING for ever. What is final stays true.
+    const age = Number(response.headers.age?.[0]);
+    const isStale = age > 60 && 'isFinal' in value && value.isFinal === false;
+    return isStale ? `it comes from a cache, ${age}s old` : value;
+  }
+  if (document.automationName) return value;
   // What isn't a run may be an error that came with a 200.
   const { message } = readErrorBody(response, scrub);
   return message ? `${value}: ${message}` : value;

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { createProgram } from './cli.ts';
-import type { CommandResult } from './commands/command.ts';
+import { type CommandResult, subcommandNamed } from './commands/command.ts';
 import type { CommonFlags, Context } from './context.ts';
 import { exitCodeOf, exitNameOfSeveral } from './core/exit-codes.ts';
 import { exitNameOf, Problem, type Report } from './core/report.ts';
@@ -106,11 +106,11 @@ function forEachCommand(command: Command, change: (command: Command) => void): v
 /** The command that was typed, such as `config set`, in words that can't be read otherwise. */
 function nameIn(argv: readonly string[], program: Command): string {
   const names: string[] = [];
-  let { commands } = program;
+  let command = program;
   for (const word of argv) {
-    const command = commands.find((each) => word === each.name() || word === each.alias());
-    if (command) names.push(command.name());
-    if (command) ({ commands } = command);
+    const child = subcommandNamed(command, word);
+    if (child) names.push(child.name());
+    command = child ?? command;
   }
   return names.join(' ');
 }

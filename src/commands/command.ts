@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import type { JsonObject } from '../core/run.ts';
 import type { Output } from '../output/print.ts';
 
@@ -8,6 +9,10 @@ export interface CommandResult extends Output {
   /** Called once everything has been printed. */
   afterPrint?(): void;
 }
+
+/** The command below this one that a word names. */
+export const subcommandNamed = ({ commands }: Command, word: string): Command | undefined =>
+  commands.find((each) => each.name() === word || each.aliases().includes(word));
 
 /** What a command returns that isn't about a run: a document, and the same as text. */
 export const done = (document: JsonObject, text?: string): CommandResult => ({

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { configKeys } from '../settings/table.ts';
-import { type CommandResult, done } from './command.ts';
+import { type CommandResult, done, subcommandNamed } from './command.ts';
 import { topics } from './help.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -108,7 +108,7 @@ function candidatesAt(
 
 /** The command that these words name, as `help` takes them. */
 const commandAt = (words: readonly string[], program: Command): Command =>
-  words.reduce((one, word) => one.commands.find((each) => each.name() === word) ?? one, program);
+  words.reduce((one, word) => subcommandNamed(one, word) ?? one, program);
 
 /** What the word after these can be: the value of an option, an argument, a flag, a command. */
 function placeAfter(words: readonly string[], program: Command) {
@@ -117,9 +117,7 @@ function placeAfter(words: readonly string[], program: Command) {
   const operands: string[] = [];
   let isPastOptions = false;
   for (const word of words) {
-    const subcommand = command.commands.find((each) =>
-      [each.name(), ...each.aliases()].includes(word),
-    );
+    const subcommand = subcommandNamed(command, word);
     if (option) option = undefined;
     else if (isPastOptions) operands.push(word);
     else if (word === '--') isPastOptions = true;

@@ -63,14 +63,14 @@ function cannotStart({ message }: Error): never {
 
 /** Prints the variables for a shell, and returns the exit code once a signal has come. */
 async function waitForSignal(
-  variables: Record<string, string>,
+  variables: { RUNCTL_BASE_URL: string },
   { stdout, stderr, signal, flags }: Context,
 ): Promise<number> {
   for (const [name, value] of Object.entries(variables)) {
     stdout.write(`export ${name}=${value}\n`);
   }
   if (!flags.quiet) {
-    const { port } = new URL(variables.RUNCTL_BASE_URL ?? '');
+    const { port } = new URL(variables.RUNCTL_BASE_URL);
     stderr.write(
       `Listening until Ctrl-C. Paste these lines into another shell. --port ${port} keeps the address.\n`,
     );

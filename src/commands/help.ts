@@ -3,7 +3,7 @@ import { exitTable } from '../core/exit-codes.ts';
 import { Problem } from '../core/report.ts';
 import { type SettingRow, settingTable } from '../settings/table.ts';
 import { hintFor } from '../text/near-word.ts';
-import { type CommandResult, done } from './command.ts';
+import { type CommandResult, done, subcommandNamed } from './command.ts';
 
 /** Topics that aren't commands. */
 export const topics = new Map<string, (program: Command) => string>([
@@ -23,7 +23,7 @@ export async function help(topic: readonly string[], program: Command): Promise<
 function commandNamed(topic: readonly string[], program: Command): Command {
   let command = program;
   for (const word of topic) {
-    const child = command.commands.find((each) => each.name() === word || each.alias() === word);
+    const child = subcommandNamed(command, word);
     if (!child) {
       const others = command === program ? topics.keys() : [];
       const names = [...command.commands.map((each) => each.name()), ...others];

@@ -133,7 +133,7 @@ function recordedEntry(
   return entry;
 }
 
-/** How many unknown triggers of each automation nobody has heard of yet; none is left out. */
+/** How many unknown triggers of each automation nobody has heard of yet. 0 is left out. */
 function unknownBefore(
   automations: readonly Automation[],
   key: string | undefined,

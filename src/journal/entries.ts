@@ -125,7 +125,7 @@ function addSent(draft: Draft, record: SentRecord, place: number): void {
 
 const isOpen = ({ isRefused }: Draft['sents'][number]) => !isRefused;
 
-/** Once final, always final, and of two final ones the one that isn't COMPLETED decides. */
+/** A status without the reason of a run that failed keeps the one that was recorded. */
 function addStatus(draft: Draft, record: StatusRecord): void {
   if (isOvertaken(draft.status, record)) return;
   const { reason } = draft.status ?? {};

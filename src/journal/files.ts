@@ -79,7 +79,7 @@ export function checkWritable(folder: string): void {
   const path = join(folder, 'check');
   // On a full disk, a file that is empty can still be written.
   writeFileSync(path, ' ', { mode: 0o600, flush: true });
-  rmSync(path);
+  rmSync(path, { force: true }); // another doctor may have removed it
 }
 
 /** On Node 20, a recursive mkdirSync below /proc never returns. */

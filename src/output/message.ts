@@ -68,7 +68,6 @@ export function messageOf(report: Report, about: MessageContext): Message | unde
 /** The message as it is printed. */
 export function formatMessage(message: Message, about: MessageContext): string {
   const { happened, why, facts = [] } = message;
-  if (happened === '') return formatFix(message, about);
   const { wrap, line } = about.style;
   const sentence = why ? `${happened}: ${why}` : happened;
   const brackets = facts.length > 0 ? ` (${facts.join(', ')})` : '';

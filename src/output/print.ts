@@ -127,5 +127,5 @@ function messageText(report: Report, about: MessageContext): string {
   if (isOnlyHint && (flags.quiet || isForPrograms(about.context))) return '';
   // What was printed on stdout has said it already.
   const isSaid = report.kind === 'done' && report.text && !isForPrograms(about.context);
-  return isSaid ? formatFix(message, about) : formatMessage(message, about);
+  return isSaid || isOnlyHint ? formatFix(message, about) : formatMessage(message, about);
 }

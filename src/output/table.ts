@@ -62,12 +62,7 @@ export function countLine(reports: readonly RunOrTriggerReport[], { style, nowMs
     .sort()
     .map((word) => `${words.filter((each) => each === word).length} ${word}`);
   const starts = states.flatMap(({ startedAtMs }) => startedAtMs ?? []);
-  const since =
-    starts.length > 0
-      ? ` since ${style.time(
-          starts.reduce((one, other) => Math.min(one, other)),
-          nowMs,
-        )}`
-      : '';
+  const firstMs = starts.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  const since = starts.length > 0 ? ` since ${style.time(firstMs, nowMs)}` : '';
   return `${reports.length}${since}: ${counts.join(', ')}\n`;
 }
